@@ -17,15 +17,16 @@ use clap::error::ErrorKind as ClapError;
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use device::limits::Limits;
 use device::{DeviceChoice, Error, PtxFile, Result};
+use wording::usage_line;
 
 use crate::labs::Settings;
 use crate::limits::LimitFlags;
 use crate::pattern::{self, Pattern};
 use crate::progress::Progress;
-use crate::report::{self, Exhibit, Format, LabReport};
+use crate::report::{self, Format, LabReport, RunView};
 use crate::run::Results;
 use crate::until_closed::UntilClosed;
-use crate::{built_in, check, compare_times, course, faults, labs, listing, manual, messages, run, terminal};
+use crate::{built_in, check, compare_times, course, faults, labs, listing, litmus, manual, messages, run, terminal};
 
 /// The flag of every subcommand.
 #[derive(Args, Clone, Debug)]
@@ -74,9 +75,9 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     })
 }
 
-/// Runs the program with these arguments, without its name, for a caller that has no terminal, such as a
-/// web page. Results go to `out`; returns the exit code, and what the program would write to the standard
-/// error.
+/// Runs the program with these arguments, without its name, for a caller that has no terminal, such
+/// as a web page. Results go to `out`; returns the exit code, and what the program would write to
+/// the standard error.
 pub fn call(arguments: impl IntoIterator<Item = OsString>, out: &mut dyn Write) -> (u8, String) {
     let arguments = std::iter::once(OsString::from("host")).chain(arguments);
     messages::kept(|| match command().try_get_matches_from(arguments) {
@@ -94,45 +95,45 @@ pub fn call(arguments: impl IntoIterator<Item = OsString>, out: &mut dyn Write) 
 pub fn pattern(arguments: impl IntoIterator<Item = OsString>) -> std::result::Result<Pattern, String> {
     let arguments = std::iter::once(OsString::from("pattern")).chain(arguments);
     let parsed = with::<FormatFlag>(pattern::command()).try_get_matches_from(arguments);
-    let matches = parsed.map_err(|error| usage_line(&error))?;
+    let matches = parsed.map_err(|error| usage_line(&error.render().to_string()))?;
     pattern::of(&matches).map_err(|error| error.to_string())
 }
 
-/// What [`exhibit`] returns.
-pub struct Exhibited {
+/// What [`view`] returns.
+pub struct Viewed {
     /// What a page shows of the run; `None` if it ended before there was anything.
-    pub exhibit: Option<Exhibit>,
+    pub view: Option<RunView>,
     /// The exit code that the program would have.
     pub exit_code: u8,
     /// What it would write to the standard error.
     pub messages: String,
 }
 
-/// Runs a lab, or `run`, with these arguments, without the program's name, for a page that shows the parts of
-/// the run one by one, with up to `steps` requests of each access.
-pub fn exhibit(arguments: impl IntoIterator<Item = OsString>, steps: u32) -> Exhibited {
+/// Runs a lab, or `run`, with these arguments, without the program's name, for a page that shows
+/// the parts of the run one by one, with up to `steps` requests of each access.
+pub fn view(arguments: impl IntoIterator<Item = OsString>, steps: u32) -> Viewed {
     let arguments = std::iter::once(OsString::from("host")).chain(arguments);
-    let mut exhibit = None;
+    let mut view = None;
     let (exit_code, messages) = messages::kept(|| match command().try_get_matches_from(arguments) {
-        Ok(matches) => exit_code(show(&matches, steps, &mut exhibit), &matches),
+        Ok(matches) => exit_code(show(&matches, steps, &mut view), &matches),
         Err(error) => usage(&error, |_| Ok(())),
     });
-    Exhibited { exhibit, exit_code, messages }
+    Viewed { view, exit_code, messages }
 }
 
 /// Runs what a page shows.
-fn show(matches: &ArgMatches, steps: u32, exhibit: &mut Option<Exhibit>) -> Result<bool> {
+fn show(matches: &ArgMatches, steps: u32, view: &mut Option<RunView>) -> Result<bool> {
     let Some((name, matches)) = matches.subcommand() else { return Err(Error::request("host", "name a lab")) };
     let DeviceFlags { device: choice, limits } = parsed(matches)?;
     let limits = Limits::from(limits);
     if name == "run" {
-        return run::main(matches, choice, limits, Results::Shown(steps, exhibit));
+        return run::main(matches, choice, limits, Results::Shown(steps, view));
     }
     let lab = labs::Entry::named(name).ok_or_else(|| Error::request("host", "a page shows labs and `run`"))?;
     let settings = Settings { steps, ..parsed(matches)? };
     let mut report = run_lab(lab, matches, choice, options_of(matches, limits)?, settings)?;
     let (right, stopped) = (report.correct(), report.stopped.take());
-    *exhibit = Some(Exhibit::of(report, lab.showcase.goals));
+    *view = Some(RunView::of(report, &lab.showcase));
     stopped.map_or(Ok(right), Err)
 }
 
@@ -178,13 +179,15 @@ pub fn command() -> Command {
         .subcommand(plain(check::command()))
         .subcommand(plain(compare_times::command()))
         .subcommand(plain(pattern::command()))
+        .subcommand(plain(litmus::command()))
         .subcommand(opening(run::command()))
         .subcommand(opening(Command::new("devices").about(listing::ABOUT_DEVICES)))
         .subcommands(labs::ALL.iter().map(|lab| running_labs((lab.command)())))
         .subcommands(manual::commands())
 }
 
-/// A subcommand with these flags added, which would otherwise also bring their own description of it.
+/// A subcommand with these flags added, which would otherwise also bring their own description of
+/// it.
 fn with<Flags: Args>(command: Command) -> Command {
     let about = command.get_about().cloned().unwrap_or_default();
     Flags::augment_args(command).about(about).long_about(None)
@@ -208,6 +211,7 @@ fn run(matches: &ArgMatches, out: &mut dyn Write) -> Result<bool> {
     match name {
         "list" => return listing::labs(format, &mut out).map(|()| true),
         "check" => return check::main(matches, format, &mut out).map(|()| true),
+        "litmus" => return litmus::main(matches, format, &mut out),
         "pattern" => return pattern::main(matches, format, &mut out).map(|()| true),
         "compare" => return compare_times::main(matches, format, &mut out).map(|()| true),
         _ => {}
@@ -234,7 +238,7 @@ fn run(matches: &ArgMatches, out: &mut dyn Write) -> Result<bool> {
     };
     let settings: Settings = parsed(matches)?;
     settings.check_format(format)?;
-    let report = run_lab(lab, matches, choice, options, settings)?;
+    let report = run_lab(lab, matches, choice, options, settings.in_format(format))?;
     // A fault that stops a kernel becomes the program's error. What completed before is still a
     // result. JSON also describes the fault, as `host run`'s does, so it is written even if nothing
     // completed.
@@ -308,22 +312,10 @@ fn usage(error: &clap::Error, print: impl FnOnce(&clap::Error) -> std::io::Resul
             0
         }
         _ => {
-            print_error(&usage_line(error));
+            print_error(&usage_line(&error.render().to_string()));
             2
         }
     }
-}
-
-/// The first paragraph of `clap`'s message and its tip, as one line.
-fn usage_line(error: &clap::Error) -> String {
-    let text = error.render().to_string();
-    let mut paragraphs = text.split("\n\n");
-    let first = paragraphs.next().unwrap_or_default();
-    let tips = paragraphs.filter(|paragraph| paragraph.trim_start().starts_with("tip:"));
-    let parts: Vec<_> = std::iter::once(first).chain(tips).map(wording::one_line).collect();
-    let line = parts.join("; ");
-    let line = line.strip_prefix("error: ").unwrap_or(&line);
-    format!("{line}; see --help")
 }
 
 /// Prints an error on the standard error.
@@ -337,7 +329,7 @@ mod tests {
 
     fn usage_error(arguments: &[&str]) -> String {
         let arguments = std::iter::once(&"host").chain(arguments);
-        usage_line(&command().try_get_matches_from(arguments).unwrap_err())
+        usage_line(&command().try_get_matches_from(arguments).unwrap_err().render().to_string())
     }
 
     #[test]
@@ -367,7 +359,7 @@ mod tests {
         );
         assert_eq!(
             usage_error(&["transpose", "--bock"]),
-            "unexpected argument '--bock' found; tip: a similar argument exists: '--block'; see --help"
+            "unexpected argument '--bock' found; tip: a similar argument exists: '--block'; see host transpose --help"
         );
         assert_eq!(
             usage_error(&["transpose", "--device", "tpu"]),

@@ -31,7 +31,8 @@ struct Flags {
     /// Time one variant on a GPU for at most this many seconds
     #[arg(long, value_name = "SECONDS", default_value = "0.1", value_parser = seconds)]
     time_limit: Duration,
-    /// Also write this web page: the report of each lab, with pictures of its accesses and its source
+    /// Also write this web page: the report of each lab, with pictures of its accesses and its
+    /// source
     #[arg(long, value_name = "FILE.html")]
     report: Option<PathBuf>,
     #[command(flatten)]
@@ -76,7 +77,8 @@ struct Fastest {
 ///
 /// # Errors
 ///
-/// [`Error::Request`] before anything runs, [`Error::Output`] after. A lab's own error is in its line.
+/// [`Error::Request`] before anything runs, [`Error::Output`] after. A lab's own error is in its
+/// line.
 pub(crate) fn main(
     device: &Device,
     opening: Duration,

@@ -1,8 +1,8 @@
-//! The flags that limit a run, and the words in which errors name flags. `cli` parses the flags, and
-//! the devices enforce the limits.
+//! The flags that limit a run, and the words in which errors name flags. `cli` parses the flags,
+//! and the devices enforce the limits.
 //!
-//! To end a run after a minute, send it a signal (`timeout 60 host ...`), which leaves no unfinished
-//! file.
+//! To end a run after a minute, send it a signal (`timeout 60 host ...`), which leaves no
+//! unfinished file.
 
 use clap::Args;
 use device::limits::Limits;

@@ -15,7 +15,8 @@ use crate::{labs, units};
 pub const ABOUT_DEVICES: &str =
     "List the devices and their properties: all of them, or only the one that --device names";
 
-/// Lists the labs. The table shows how many kernels each lab has; the other formats have the kernels' names.
+/// Lists the labs. The table shows how many kernels each lab has; the other formats have the
+/// kernels' names.
 ///
 /// # Errors
 ///
@@ -43,7 +44,8 @@ pub fn labs(format: Format, out: &mut dyn Write) -> Result<()> {
     Ok(())
 }
 
-/// Lists the devices, one column each; `models` of the simulator in a table of their own, one row each.
+/// Lists the devices, one column each; `models` of the simulator in a table of their own, one row
+/// each.
 ///
 /// # Errors
 ///
@@ -71,11 +73,12 @@ pub fn devices(devices: &[Device], models: &[Properties], format: Format, out: &
 /// Said where there is no GPU.
 const NO_GPU: &str =
     "No GPU here: the simulator stands in. Without a model it counts like every GPU from Volta to Hopper;
-a model adds its multiprocessors, its caches and predicted times.";
+a model adds SMs, caches and predicted times.";
 
 /// Said above the table of models.
-const MODELS: &str = "Models, for --device sim:MODEL. Threads, L1 and shared memory are those of a multiprocessor (SM);
-DRAM: what a stream of reads reaches by the model.";
+const MODELS: &str =
+    "Models, for --device sim:MODEL. Threads, L1 and shared memory are per multiprocessor (SM), of L1 and
+shared memory the most: one memory holds both on many. DRAM: predicted bandwidth of a streaming read.";
 
 /// Titles, and a row for each property.
 fn by_columns(devices: &[&Properties]) -> (Vec<String>, Vec<Vec<String>>) {

@@ -1,5 +1,5 @@
-//! What the program tells people beside its results: notes, errors, findings. They go to the standard
-//! error; for a caller that has none, [`kept`] keeps them.
+//! What the program tells people beside its results: notes, errors, findings. They go to the
+//! standard error; for a caller that has none, [`kept`] keeps them.
 
 use std::cell::RefCell;
 use std::io::Write;

@@ -1,5 +1,5 @@
-//! A progress bar on a terminal, shown after a second. `cli` makes it, and the flow of labs, `host run` and the devices
-//! advance it. It writes to the standard error alone.
+//! A progress bar on a terminal, shown after half a second. `cli` makes it, and the flow of labs,
+//! `host run` and the devices advance it. It writes to the standard error alone.
 
 #[cfg_attr(target_family = "wasm", path = "progress/no_bar.rs")]
 mod bar;
@@ -21,7 +21,8 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// A bar on the standard error if that is a terminal. It appears after a second and disappears with the last clone.
+    /// A bar on the standard error if that is a terminal. It appears after half a second and
+    /// disappears with the last clone.
     pub fn on_terminal() -> Self {
         Self { shown: Bar::on_terminal().map(Arc::new), ..Self::default() }
     }
@@ -71,7 +72,8 @@ impl Progress {
     }
 }
 
-/// Clears the terminal's line, which may show a bar, for code that ends the program without dropping the bar.
+/// Clears the terminal's line, which may show a bar, for code that ends the program without
+/// dropping the bar.
 pub fn clear_line() {
     let mut terminal = std::io::stderr();
     if terminal.is_terminal() {

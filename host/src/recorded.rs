@@ -1,18 +1,20 @@
 //! The report of kernels that another program launched, from what was recorded of them, in each
 //! format. The program `coalesce` calls it.
 //!
-//! As JSON: `{"device", "kernels"}`. Each of `"kernels"` has `{"kernel", "module", "launches",
-//! "shapes", "seconds", "predicted", "counters", "lines", "findings", "orders", "stopped"}`:
-//! `"shapes"` says how often the kernel was launched with which blocks and threads, `"seconds"` how
-//! long the simulator took, `"findings"` what the checks found, as text and how often, and `"orders"`
-//! how many launches in other orders were compared. The other fields are as in the JSON of `host
-//! run`.
+//! As JSON: `{"device", "kernels"}`. Each of `"kernels"` has
+//! `{"kernel", "module", "launches", "shapes", "seconds", "predicted", "counters", "lines",
+//! "findings", "orders", "stopped"}`: `"shapes"` says how often the kernel was launched with which
+//! blocks and threads, `"seconds"` how long the simulator took, `"findings"` what the checks found,
+//! as text and how often, and `"orders"` how many launches in other orders were compared. The other
+//! fields are as in the JSON of `host run`. `"goals"` is there if goals were given
+//! ([`crate::requirements`]).
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use common::output_file;
 use device::{Counters, LaunchConfig, Properties, Result, names};
+use goals::requirement::{Kernel, Shape};
 use serde::Serialize;
 use serde_json::Value;
 use simt::counts::MetricValue;
@@ -23,6 +25,7 @@ use wording::printable;
 use crate::faults::Findings;
 use crate::lines::{LineCounts, LineFlags, Lines};
 use crate::report::{self, Format, Launched, Metrics, RowPrediction, VariantReport};
+use crate::requirements::{Requirements, Verdict};
 use crate::{listing, run, terminal, units};
 
 /// A kernel in all of its launches.
@@ -59,10 +62,12 @@ pub struct Wanted {
     pub lines: LineFlags,
     /// Further folders of sources.
     pub sources: Vec<PathBuf>,
+    /// The goals, if there are any.
+    pub goals: Option<Requirements>,
 }
 
-/// The predicted time of launches that take so many milliseconds together; `limit` names what limits
-/// the longest.
+/// The predicted time of launches that take so many milliseconds together; `limit` names what
+/// limits the longest.
 pub fn predicted(model: &'static Model, time_ms: f64, limit: &str) -> Option<RowPrediction> {
     let all = [
         Bound::Dram,
@@ -94,6 +99,8 @@ pub fn not_predicted(why: String) -> RowPrediction {
 struct Json<'a> {
     device: &'a Properties,
     kernels: Vec<JsonKernel<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    goals: Option<Value>,
 }
 
 #[derive(Serialize)]
@@ -203,7 +210,34 @@ impl RecordedKernel {
     }
 }
 
-/// Writes the report of these kernels, which the program `about` launched.
+/// What became of the goals.
+pub fn judge(kernels: &[RecordedKernel], goals: &Requirements) -> Verdict {
+    let launched = kernels.iter().map(|kernel| {
+        let report = kernel.counted.clone()?;
+        Some(goals::metric::Launched { kernel: kernel.kernel.clone(), counters: report.counters(), report })
+    });
+    let launched: Vec<_> = launched.collect();
+    let shape = |&(config, launches): &(LaunchConfig, u64)| Shape { grid: config.grid, block: config.block, launches };
+    let kernels = kernels.iter().zip(&launched).map(|(kernel, launched)| {
+        let faults = kernel.findings.iter().map(|(_, count)| count).sum::<u64>() + kernel.findings_beyond;
+        Kernel {
+            name: kernel.name(),
+            module: kernel.module.clone(),
+            launched: launched.as_ref(),
+            launches: kernel.launches,
+            shapes: kernel.shapes.iter().map(shape).collect(),
+            predicted_us: match &kernel.predicted {
+                Some(RowPrediction::Time(time)) => Some(1e3 * time.time_ms),
+                _ => None,
+            },
+            findings: faults + u64::from(kernel.stopped.is_some()),
+        }
+    });
+    goals.judge(&kernels.collect::<Vec<_>>())
+}
+
+/// Writes the report of these kernels, which the program `about` launched. Returns what became of
+/// the goals.
 ///
 /// # Errors
 ///
@@ -213,16 +247,22 @@ pub fn write(
     device: &Properties,
     (about, wanted, format): (&str, &Wanted, Format),
     out: &mut dyn Write,
-) -> Result<()> {
+) -> Result<Option<Verdict>> {
+    let verdict = wanted.goals.as_ref().map(|goals| judge(kernels, goals));
     match format {
         Format::Json => {
             let counters: Vec<Option<Counters>> = kernels.iter().map(RecordedKernel::counters).collect();
             let kernels = kernels.iter().zip(&counters).map(|(kernel, counters)| json(kernel, counters, wanted));
-            let json = Json { device, kernels: kernels.collect() };
+            let json = Json { device, kernels: kernels.collect(), goals: verdict.as_ref().map(Verdict::json) };
             serde_json::to_writer_pretty(&mut *out, &json).map_err(std::io::Error::from)?;
             writeln!(out)?;
         }
-        Format::Table => write_table(kernels, device, (about, wanted), out)?,
+        Format::Table => {
+            write_table(kernels, device, (about, wanted), out)?;
+            if let Some(verdict) = &verdict {
+                write!(out, "\nGoals:\n{}", verdict.text())?;
+            }
+        }
         Format::Csv | Format::Markdown => {
             let rows = kernels.iter().flat_map(|kernel| {
                 let launches = ["launches".to_owned(), kernel.launches.to_string()];
@@ -230,11 +270,12 @@ pub fn write(
                 let all = std::iter::once(launches).chain(predicted).chain(kernel.metrics(|_| true));
                 all.map(|[name, value]| vec![kernel.kernel.clone(), name, value])
             });
-            listing::write(format, &["kernel", "name", "value"], rows.collect(), Value::Null, out)?;
+            let goals = verdict.iter().flat_map(Verdict::rows).map(|[goal, met]| vec![String::new(), goal, met]);
+            listing::write(format, &["kernel", "name", "value"], rows.chain(goals).collect(), Value::Null, out)?;
         }
     }
     out.flush()?;
-    Ok(())
+    Ok(verdict)
 }
 
 fn json<'a>(kernel: &'a RecordedKernel, counters: &'a Option<Counters>, wanted: &Wanted) -> JsonKernel<'a> {
@@ -263,7 +304,7 @@ fn json<'a>(kernel: &'a RecordedKernel, counters: &'a Option<Counters>, wanted: 
 }
 
 /// A demangled name without its parameters.
-fn short(name: &str) -> String {
+pub(crate) fn short(name: &str) -> String {
     // A name such as `(anonymous namespace)::k` begins with a parenthesis.
     name.split('(').next().filter(|short| !short.is_empty()).unwrap_or(name).to_owned()
 }
@@ -359,12 +400,12 @@ pub fn write_page(
         metrics: kernel.metrics(|value| !matches!(value, MetricValue::Count(0) | MetricValue::Ratio(None))),
         printed: String::new(),
     });
-    let exhibit = report::of_launches(launched.collect(), Vec::new(), device);
+    let view = report::of_launches(launched.collect(), Vec::new(), device);
     let [what, place] = heading(kernels, device, about);
     let mut details = vec![place];
     details.extend(kernels.iter().map(RecordedKernel::about));
     details.extend(kernels.iter().flat_map(|kernel| kernel.findings.iter().map(|(text, _)| text.clone())));
-    report::write_launches((about, &what, &details), exhibit, path)
+    report::write_launches((about, &what, &details), view, path)
 }
 
 #[cfg(test)]

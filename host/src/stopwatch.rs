@@ -18,7 +18,8 @@ pub(crate) struct Stopwatch {
 
 /// The buffer for flushing the level-2 cache.
 struct Flush {
-    /// Twice as large as the cache: filling it leaves nothing else there, except for what has priority.
+    /// Twice as large as the cache: filling it leaves nothing else there, except for what has
+    /// priority.
     buffer: Buffer<u8>,
     /// How long a fill takes, in milliseconds.
     time_ms: f64,
@@ -47,7 +48,8 @@ impl Stopwatch {
     }
 
     /// Times the device's own copy of this many bytes, as a reference. `None` if there is no room
-    /// for it beside the lab's data, or it takes no time: on a driver that predicts those of kernels alone.
+    /// for it beside the lab's data, or it takes no time: on a driver that predicts those of
+    /// kernels alone.
     pub fn copy(&mut self, bytes: u64) -> Result<Option<DeviceCopy>> {
         let device = self.device.clone();
         if bytes == 0 || device.available()? < bytes.saturating_mul(2) {
@@ -60,7 +62,8 @@ impl Stopwatch {
         Ok(gbps.is_finite().then_some(DeviceCopy { bytes, gbps, timing }))
     }
 
-    /// Times `work`, which touches this many bytes. What was timed before leaves it no lines with priority.
+    /// Times `work`, which touches this many bytes. What was timed before leaves it no lines with
+    /// priority.
     pub fn measure(&mut self, footprint: u64, work: &mut dyn FnMut() -> Result<()>) -> Result<Times> {
         self.device.reset_l2_priorities()?;
         let mut timed =

@@ -52,6 +52,7 @@ export class Form {
     for (const { name, dataset } of this.choices) {
       if (dataset.chosen) address.set(name, dataset.chosen);
     }
+    if (new URLSearchParams(location.search).get("embed") === "1") address.set("embed", "1");
     const query = address.toString().replaceAll("%2C", ",").replaceAll("%3A", ":");
     const to = query ? `?${query}` : location.pathname;
     if (to !== (location.search || location.pathname)) {
@@ -63,7 +64,10 @@ export class Form {
   /// Shows the values of sliders.
   slid() {
     for (const control of this.controls) {
-      if (control.type === "range") control.closest(".field").querySelector("output").value = control.value;
+      if (control.type !== "range") continue;
+      const says = control.dataset.names?.split("|")[control.value] ?? control.value;
+      control.closest(".field").querySelector("output").value = says;
+      if (control.dataset.names) control.setAttribute("aria-valuetext", says);
     }
   }
 

@@ -3,10 +3,14 @@ import { command } from "./command.js";
 import { Form } from "./form.js";
 import { link } from "./lines.js";
 import { Pane } from "./pane.js";
+import { share } from "./share.js";
 import { Simulator } from "./simulator.js";
 
 /// A run that takes longer than this, in milliseconds, can be cancelled, and is when its setting changes.
 const LONG = 400;
+
+/// What an address sets: all but how the page is shown.
+const plain = (search) => search.replace(/[?&]embed=1/, "");
 
 const page = document.querySelector("main.lab");
 const part = (name) => document.getElementById(name);
@@ -16,12 +20,13 @@ const sections = [...page.querySelectorAll(".pane")];
 const form = new Form(part("setting"), sections.flatMap((section) => [...section.querySelectorAll("select, .steps output")]));
 const panes = sections.map((section) => new Pane(section, simulator, changed));
 const beside = form.control("beside");
-if (page.dataset.beside && !location.search) beside.value = "row";
+const steps = form.control("slide");
+if (page.dataset.beside && !plain(location.search)) beside.value = "row";
 
 part("settings").open = !matchMedia("(max-width: 820px)").matches;
 
 // What stands there was computed for the setting that the page begins with, not for that of the address.
-if (location.search) page.classList.add("stale");
+if (plain(location.search)) page.classList.add("stale");
 
 let turn = 0;
 /// The last sweep, and the command line that made it.
@@ -41,8 +46,45 @@ async function changed(pane, row) {
   form.write();
   form.done();
   speak();
+  if (row && pane === panes[0]) follow(pane.row);
   if (row && pane === panes[0]) await showSource();
   else if (pane === panes[0]) look(pane.line);
+}
+
+/// The row to which the slider has been moved; undefined if it moves a flag, or there is none.
+function stepped() {
+  return steps?.dataset.rows.split("|")[steps.value];
+}
+
+/// Moves the slider to the row that was chosen beside the picture, if it is one of the slider's.
+function follow({ value }) {
+  const at = steps?.dataset.rows.split("|").indexOf(value) ?? -1;
+  if (at < 0) return;
+  steps.value = at;
+  form.slid();
+  judge();
+}
+
+/// Shows the goals: of a slider through rows those of its row.
+function judge() {
+  const { goals, goals_of_steps: ofSteps } = panes[0].overview;
+  if (part("goals")) part("goals").innerHTML = (steps && ofSteps[steps.value]) || goals;
+}
+
+/// Draws the row to which the slider has been moved, of the run that is there.
+async function step() {
+  const mine = ++turn;
+  part("results").setAttribute("aria-busy", "true");
+  for (const choice of [panes[0].row, panes[0].access, panes[0].steps]) delete choice.dataset.chosen;
+  await panes[0].show(0, panes[0].overview, [stepped()], page.dataset.access);
+  if (mine !== turn) return;
+  judge();
+  speak();
+  form.write();
+  await showSource();
+  if (mine !== turn) return;
+  part("results").setAttribute("aria-busy", "false");
+  form.done();
 }
 
 /// The lab's sentences; where it has none, what the picture shows.
@@ -123,11 +165,11 @@ async function show(mine, device, flags) {
   if (!first) return;
   accept();
   const { overview, took, messages } = first;
-  const row = page.dataset.row.replace("{}", slider ? form.control(slider).value : "");
+  const row = stepped() ?? page.dataset.row.replace("{}", slider ? form.control(slider).value : "");
   await panes[0].show(0, overview, [row], page.dataset.access);
   if (mine !== turn) return;
   speak();
-  if (part("goals")) part("goals").innerHTML = overview.goals;
+  judge();
   part("chart").innerHTML = overview.memory;
   part("memory").hidden = !overview.memory;
   part("maps").innerHTML = overview.elements;
@@ -179,6 +221,10 @@ async function sweep(mine, overview, device) {
 
 part("setting").addEventListener("input", ({ target }) => {
   form.slid();
+  if (target === steps && panes[0].overview && part("results").getAttribute("aria-busy") === "false") {
+    step();
+    return;
+  }
   clearTimeout(waiting);
   waiting = setTimeout(start, target.type === "text" ? 400 : 0);
 });
@@ -186,7 +232,7 @@ const busy = () => part("results").getAttribute("aria-busy") === "true";
 for (const type of ["input", "change"]) part("setting").addEventListener(type, () => form.follow(type, busy));
 for (const button of page.querySelectorAll("[data-slide]")) {
   button.addEventListener("click", () => {
-    const slid = form.control(slider);
+    const slid = steps ?? form.control(slider);
     slid.stepUp(Number(button.dataset.slide));
     for (const type of ["input", "change"]) slid.dispatchEvent(new Event(type, { bubbles: true }));
   });
@@ -198,5 +244,7 @@ addEventListener("popstate", () => {
   form.follow("change", busy);
   start();
 });
+say("Loading the simulator ...", false);
 link(part("source"));
+share(() => sections[0].querySelector(".drawing svg"), () => lab);
 start();

@@ -1,5 +1,7 @@
 // A picture with the choice of its row, its access and its request. The program draws.
 
+import { Passes } from "./passes.js";
+
 /// Fills a select with these names, and chooses what the reader has chosen, or the first that there is of the preferred ones.
 function fill(select, names, preferred) {
   select.replaceChildren(...names.map((name) => new Option(name)));
@@ -15,6 +17,7 @@ export class Pane {
   constructor(section, simulator, changed) {
     this.section = section;
     this.simulator = simulator;
+    this.passes = new Passes(section);
     [this.row, this.access] = section.querySelectorAll("select");
     this.steps = section.querySelector(".steps output");
     for (const select of [this.row, this.access]) {
@@ -74,6 +77,7 @@ export class Pane {
     this.section.querySelector(".drawing").innerHTML = picture?.svg ?? "<p>No access to memory is drawn here.</p>";
     this.steps.textContent = picture ? `${request + 1} of ${requests}: ${picture.made_by}` : "";
     for (const button of this.section.querySelectorAll("[data-step]")) button.disabled = requests < 2;
+    this.passes.show();
     this.section.querySelector(".predicted").textContent = row?.predicted ?? "";
   }
 }

@@ -1,6 +1,7 @@
 // The page of an index: as one types, the program says what it costs. The address holds the setting.
 import { command } from "./command.js";
 import { Form } from "./form.js";
+import { share } from "./share.js";
 import { Simulator } from "./simulator.js";
 
 const part = (name) => document.getElementById(name);
@@ -117,22 +118,7 @@ for (const button of document.querySelectorAll(".examples button")) {
     start();
   });
 }
-part("copy").addEventListener("click", async () => {
-  const copied = await navigator.clipboard?.writeText(location.href).then(() => true, () => false);
-  part("copy").textContent = copied ? "Copied" : "Copy it from the address bar";
-  setTimeout(() => (part("copy").textContent = "Copy link"), 1500);
-});
-part("save").addEventListener("click", () => {
-  const drawing = part("drawing").querySelector("svg").cloneNode(true);
-  const style = document.createElementNS("http://www.w3.org/2000/svg", "style");
-  const rules = [...document.styleSheets].flatMap((sheet) => [...sheet.cssRules]).map((rule) => rule.cssText);
-  style.textContent = rules.filter((rule) => rule.includes(".picture")).join("\n");
-  drawing.prepend(style);
-  drawing.setAttribute("xmlns", "http://www.w3.org/2000/svg");
-  const text = new XMLSerializer().serializeToString(drawing);
-  const link = Object.assign(document.createElement("a"), { href: `data:image/svg+xml,${encodeURIComponent(text)}`, download: "pattern.svg" });
-  link.click();
-});
+share(() => part("drawing").querySelector("svg"), () => "pattern");
 addEventListener("popstate", () => {
   form.read();
   form.follow("change", busy);

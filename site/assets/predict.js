@@ -4,6 +4,7 @@ import { Simulator } from "./simulator.js";
 
 const page = document.querySelector("main.predict");
 const status = document.getElementById("status");
+status.textContent = "Loading the simulator ...";
 const simulator = new Simulator(`exercises/${page.dataset.exercise}.json`);
 const forms = [...page.querySelectorAll("form.question")];
 

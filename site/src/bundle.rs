@@ -1,4 +1,5 @@
-//! What a lab's page gives to the program, as JSON: the PTX of the lab's kernels, and the sources that it names.
+//! What a lab's page gives to the program, as JSON: the PTX of the lab's kernels, and the sources
+//! that it names.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

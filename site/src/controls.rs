@@ -1,9 +1,10 @@
-//! A lab's flags as a form. Each control has its flag's name, help and default; what the page begins
-//! with is the lab's [`Showcase`](host::labs::Showcase). `form.js` makes a command line of it.
+//! A lab's flags as a form. Each control has its flag's name, help and default; what the page
+//! begins with is the lab's [`Showcase`](host::labs::Showcase). `form.js` makes a command line of
+//! it.
 
 use clap::{Arg, Args, Command};
 use device::Model;
-use host::labs::{Entry, Settings, Slider};
+use host::labs::{Entry, Settings, Slider, Steps};
 use maud::{Markup, html};
 
 /// Flags that launch for other GPUs, or need files or libraries.
@@ -27,9 +28,10 @@ pub fn of(entry: &Entry) -> Markup {
     html! {
         form #setting autocomplete="off" {
             @if let Some(slider) = slider { (range(slider)) }
-            // `lab.js` closes it where it would push the picture off a small screen.
-            details #settings open {
-                summary { @if slider.is_some() { "More settings" } @else { "Settings" } }
+            @if let Some(steps) = entry.showcase.steps { (stepped(steps, entry.showcase.row)) }
+            // `lab.js` opens it where it does not push the picture off the screen.
+            details #settings {
+                summary { @if entry.showcase.slides() { "More settings" } @else { "Settings" } }
                 div.fields {
                     (gpus(entry.showcase.start.iter().find(|(name, _)| *name == "device").map_or("sim", |(_, model)| model)))
                     @for flag in values { (value(flag, start(entry, flag))) }
@@ -56,7 +58,8 @@ fn group(entry: &Entry, heading: &str, switches: &[&Arg]) -> Markup {
     }
 }
 
-/// The choice of a GPU, of which `first` is chosen at first, and of another variant or GPU to draw beside it.
+/// The choice of a GPU, of which `first` is chosen at first, and of another variant or GPU to draw
+/// beside it.
 fn gpus(first: &str) -> Markup {
     html! {
         label.field {
@@ -87,7 +90,27 @@ pub fn models(first: &str) -> Markup {
     }
 }
 
-fn range(Slider { flag, title, range: (first, last, start), with, .. }: Slider) -> Markup {
+/// A slider that moves through rows, beginning with one of them.
+fn stepped(Steps { title, rows }: Steps, first: &str) -> Markup {
+    let start = rows.iter().position(|(row, _)| *row == first).unwrap_or(0);
+    let names: Vec<&str> = rows.iter().map(|(_, name)| *name).collect();
+    let values: Vec<&str> = rows.iter().map(|(row, _)| *row).collect();
+    html! {
+        div.field {
+            label for="slider" { (title) }
+            output for="slider" { (names[start]) }
+            div.slide {
+                button type="button" data-slide="-1" aria-label={ "before: " (title) } { "−" }
+                input #slider type="range" name="slide" data-names=(names.join("|")) data-rows=(values.join("|"))
+                    min="0" max=(rows.len() - 1) value=(start) aria-valuetext=(names[start]);
+                button type="button" data-slide="1" aria-label={ "after: " (title) } { "+" }
+            }
+        }
+    }
+}
+
+/// A slider that moves a flag.
+pub fn range(Slider { flag, title, range: (first, last, start), with, .. }: Slider) -> Markup {
     html! {
         div.field {
             label for="slider" { (title) }

@@ -1,25 +1,27 @@
 //! A lab's page: the controls, and the places for what the program says about them, in the order of
-//! a lecture, with what it says of its first setting: the sentence, the picture of an access, the sweep, the source beside its PTX, the
-//! table, the command.
+//! a lecture, with what it says of its first setting: the sentence, the picture of an access, the
+//! sweep, the source beside its PTX, the table, the command.
 
+use exercise::Exercise;
 use host::labs::{ALL, Entry};
 use maud::{Markup, PreEscaped, html};
 
 use crate::controls;
 use crate::frame::Page;
+use crate::predict;
 use crate::shown::{Pictured, Shown};
 
 /// The page.
-pub fn page(entry: &Entry, shown: &Shown) -> String {
+pub fn page(entry: &Entry, shown: &Shown, exercises: &[Exercise]) -> String {
     let showcase = entry.showcase;
     let main = html! {
-        main.lab.slides[showcase.slider.is_some()].two[!showcase.beside.is_empty()] data-lab=(entry.name) data-row=(showcase.row) data-access=(showcase.access) data-beside=(showcase.beside)
+        main.lab.slides[showcase.slides()].two[!showcase.beside.is_empty()] data-lab=(entry.name) data-row=(showcase.row) data-access=(showcase.access) data-beside=(showcase.beside)
             data-slider=[showcase.slider.map(|slider| slider.flag)] data-plots[entry.plots] {
             section.controls.card aria-labelledby="title" {
                 h1 #title { (entry.name) }
                 p.about { (entry.about) "." }
                 // Above the form, which is longer than a screen.
-                p.status role="status" #status { "Loading the simulator ..." }
+                p.status role="status" #status {}
                 button #cancel type="button" hidden { "Cancel" }
                 (controls::of(entry))
             }
@@ -28,6 +30,7 @@ pub fn page(entry: &Entry, shown: &Shown) -> String {
                 @if !showcase.goals.is_empty() {
                     section.card #goals aria-label="To reach" aria-live="polite" { (PreEscaped(&shown.goals)) }
                 }
+                @if showcase.tabled { (results(shown)) }
                 @if showcase.charted.is_some() { (memory(shown)) }
                 div.panes {
                     (pane(0, "What a warp's access does", shown.picture.as_ref()))
@@ -43,10 +46,12 @@ pub fn page(entry: &Entry, shown: &Shown) -> String {
                     }
                     div #source {}
                 }
-                section.card aria-label="Results" { h2 { "Results" } div #table { (PreEscaped(&shown.results)) } }
+                @if !showcase.tabled { (results(shown)) }
+                (own_exercises(entry, exercises))
                 section.card aria-label="The same on your machine" {
                     h2 { "The same on your machine" }
                     p { code #command {} }
+                    (share())
                     p.quiet { "On a machine with an NVIDIA GPU, leave out --device: the same kernels run there, and are timed." }
                 }
             }
@@ -58,14 +63,14 @@ pub fn page(entry: &Entry, shown: &Shown) -> String {
         file: &format!("{}.html", entry.name),
         title: entry.name,
         about: entry.about,
-        scripts: &["lab.js", "tables.js", "numbers.js"],
+        scripts: &["embed.js", "lab.js", "tables.js", "numbers.js"],
         main,
     }
     .render()
 }
 
-/// The places for the memory chart and the maps of elements, which stand before the pictures of a warp where they make
-/// the lab's point.
+/// The places for the memory chart and the maps of elements, which stand before the pictures of a
+/// warp where they make the lab's point.
 fn memory(shown: &Shown) -> Markup {
     html! {
         section.card #memory aria-label="What moves between the memories" hidden[shown.memory.is_empty()] {
@@ -79,6 +84,33 @@ fn memory(shown: &Shown) -> Markup {
     }
 }
 
+/// The table.
+fn results(shown: &Shown) -> Markup {
+    html! { section.card aria-label="Results" { h2 { "Results" } div #table { (PreEscaped(&shown.results)) } } }
+}
+
+/// The exercises that go with the lab: those to predict have pages, the others are for
+/// `cargo learn`.
+fn own_exercises(entry: &Entry, exercises: &[Exercise]) -> Markup {
+    let own: Vec<&Exercise> = exercises.iter().filter(|it| it.goals.lab.as_deref() == Some(entry.name)).collect();
+    html! {
+        @if !own.is_empty() {
+            section.card aria-label="Exercises" {
+                h2 { "Exercises" }
+                ul {
+                    @for exercise in own {
+                        li {
+                            @if exercise.is_predicted() { a href=(predict::file(exercise)) { (exercise.goals.title) } }
+                            @else { (exercise.goals.title) ": " code { "cargo learn run " (exercise.name) } }
+                            ", " (exercise.goals.minutes) " minutes"
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
 /// The links to the notes of the lab, and to its neighbours.
 fn turn(entry: &Entry) -> Markup {
     let index = ALL.iter().position(|other| other.name == entry.name).unwrap_or(0);
@@ -88,6 +120,17 @@ fn turn(entry: &Entry) -> Markup {
             @if let Some(before) = near(index.checked_sub(1)) { a rel="prev" href={ (before.name) ".html" } { "‹ " (before.name) } }
             a href={ "book-" (entry.name) ".html" } { "The notes of this lab" }
             @if let Some(after) = near(index.checked_add(1)) { a rel="next" href={ (after.name) ".html" } { (after.name) " ›" } }
+        }
+    }
+}
+
+/// What takes the page with one: its link, to show it elsewhere, and its picture.
+pub fn share() -> Markup {
+    html! {
+        div.share {
+            button type="button" #copy { "Copy link" }
+            button type="button" #copy-embedded title="The page without its frame, for slides and course pages" { "Copy link to embed" }
+            button type="button" #save { "Save SVG" }
         }
     }
 }
@@ -106,6 +149,12 @@ pub fn pane(index: usize, heading: &str, first: Option<&Pictured>) -> Markup {
                     output name=(id("request")) {}
                     button type="button" data-step="1" aria-label="Next request" { "›" }
                 }
+            }
+            div.passes role="group" aria-label="Wavefronts, one after the other" hidden {
+                button.play type="button" { "▶ Play the wavefronts" }
+                button type="button" data-pass-step="-1" aria-label="Wavefront before" { "‹" }
+                output {}
+                button type="button" data-pass-step="1" aria-label="Next wavefront" { "›" }
             }
             div.drawing tabindex="0" role="group" aria-label="Picture: the arrow keys go from lane to lane" {
                 @if let Some(first) = first { (PreEscaped(&first.svg)) }

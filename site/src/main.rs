@@ -1,5 +1,6 @@
-//! Writes the pages of the site and what they load, but for the program itself, into a folder: `site FOLDER`.
-//! `cargo xtask site` calls it, and puts the program, compiled for WebAssembly, beside the pages.
+//! Writes the pages of the site and what they load, but for the program itself, into a folder:
+//! `site FOLDER`. `cargo xtask site` calls it, and puts the program, compiled for WebAssembly,
+//! beside the pages.
 //!
 //! ```text
 //! book        the labs' notes, pictures and findings, a chapter a lab
@@ -11,8 +12,8 @@
 //! assets/     the look, and the scripts of the pages, a subject each
 //! ```
 //!
-//! *Invariant:* pages say nothing about memory that the program has not computed. *Invariant:* they load nothing from
-//! elsewhere, and their policy forbids it.
+//! *Invariant:* pages say nothing about memory that the program has not computed. *Invariant:* they
+//! load nothing from elsewhere, and their policy forbids it.
 
 mod book;
 mod bundle;
@@ -33,7 +34,7 @@ use std::process::ExitCode;
 use host::labs::ALL;
 
 /// The scripts: each is a module with one subject.
-const SCRIPTS: [(&str, &str); 12] = [
+const SCRIPTS: [(&str, &str); 16] = [
     ("pattern.js", include_str!("../assets/pattern.js")),
     ("numbers.js", include_str!("../assets/numbers.js")),
     ("predict.js", include_str!("../assets/predict.js")),
@@ -42,8 +43,12 @@ const SCRIPTS: [(&str, &str); 12] = [
     ("command.js", include_str!("../assets/command.js")),
     ("form.js", include_str!("../assets/form.js")),
     ("pane.js", include_str!("../assets/pane.js")),
+    ("passes.js", include_str!("../assets/passes.js")),
     ("lines.js", include_str!("../assets/lines.js")),
     ("simulator.js", include_str!("../assets/simulator.js")),
+    ("share.js", include_str!("../assets/share.js")),
+    ("embed.js", include_str!("../assets/embed.js")),
+    ("start.js", include_str!("../assets/start.js")),
     ("worker.js", include_str!("../assets/worker.js")),
     ("tables.js", webpage::SCRIPT),
 ];
@@ -70,27 +75,28 @@ fn write(folder: &Path) -> Result<(), String> {
     for (name, script) in SCRIPTS {
         put(folder, name, script)?;
     }
-    put(folder, "index.html", &index::page())?;
     put(folder, "own.html", &own::page())?;
     put(folder, "pattern.html", &pattern::page()?)?;
     let shown = ALL.iter().map(shown::of).collect::<Result<Vec<_>, _>>()?;
+    put(folder, "index.html", &index::page(&shown)?)?;
     for (name, page) in book::pages(&shown)? {
         put(folder, &name, &page)?;
     }
     let exercises = predict::exercises()?;
     put(folder, "predict.html", &predict::list(&exercises))?;
-    for exercise in &exercises {
+    for exercise in exercises.iter().filter(|exercise| exercise.is_predicted()) {
         put(folder, &predict::file(exercise), &predict::page(exercise)?)?;
         put(folder, &format!("exercises/{}.json", exercise.name), &predict::bundle(exercise)?)?;
     }
     for (entry, shown) in ALL.iter().zip(&shown) {
-        put(folder, &format!("{}.html", entry.name), &lab::page(entry, shown))?;
+        put(folder, &format!("{}.html", entry.name), &lab::page(entry, shown, &exercises))?;
         put(folder, &format!("labs/{}.json", entry.name), &bundle::of(entry)?)?;
     }
     Ok(())
 }
 
-/// The pictures' rules for narrow screens, for a picture that has little room on a wide one: beside another.
+/// The pictures' rules for narrow screens, for a picture that has little room on a wide one: beside
+/// another.
 fn narrow(style: &str) -> Option<String> {
     let (_, rest) = style.split_once("@media (max-width:520px)")?;
     let (rules, _) = rest.split_once("\n}\n")?;

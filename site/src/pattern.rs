@@ -8,6 +8,7 @@ use maud::{PreEscaped, html};
 
 use crate::controls::models;
 use crate::frame::Page;
+use crate::lab::share;
 
 const ABOUT: &str = "Type the index of an array, and see what a warp's access with it costs. No kernel is needed.";
 
@@ -31,6 +32,7 @@ const EXAMPLES: [(&str, &str, &str); 9] = [
 const TYPES: [(&str, u32); 5] = [("u8", 1), ("u16", 2), ("f32", 4), ("f64", 8), ("f32x4", 16)];
 
 /// The page.
+#[expect(clippy::too_many_lines, reason = "one page")]
 pub fn page() -> Result<String, String> {
     let arguments = [FIRST, "--memory", "shared"].map(OsString::from);
     let first = cli::pattern(arguments)?;
@@ -105,12 +107,12 @@ pub fn page() -> Result<String, String> {
                 section.card aria-label="The same on your machine" {
                     h2 { "The same on your machine" }
                     p { code #command {} }
-                    div.share { button type="button" #copy { "Copy link" } button type="button" #save { "Save SVG" } }
+                    (share())
                 }
             }
             noscript { p.card { "What one types is counted in your browser, by JavaScript and WebAssembly. Please allow both." } }
         }
     };
-    let scripts = &["pattern.js", "numbers.js"];
+    let scripts = &["embed.js", "pattern.js", "numbers.js"];
     Ok(Page { file: "pattern.html", title: "An index", about: ABOUT, scripts, main }.render())
 }

@@ -4,9 +4,10 @@
 use std::fs;
 use std::path::Path;
 
+use exercise::Exercise;
 use exercise::files::chapters;
 use exercise::goals_file::Question;
-use exercise::{Exercise, veil};
+use exercise::obfuscation::obfuscate;
 use maud::{Markup, PreEscaped, html};
 
 use crate::bundle::WORKSPACE;
@@ -15,13 +16,12 @@ use crate::prose;
 
 const ABOUT: &str = "Say what a warp's access costs before you count it: the simulator judges.";
 
-/// The exercises to explain, in the course's order.
+/// The exercises, in the course's order. Those to explain have pages.
 pub fn exercises() -> Result<Vec<Exercise>, String> {
     let folder = Path::new(WORKSPACE).join("exercises");
     let chapters = chapters(&folder.join("course.toml")).map_err(|error| error.to_string())?;
     let names = chapters.iter().flat_map(|chapter| &chapter.exercises);
-    let all: Result<Vec<Exercise>, _> = names.map(|name| Exercise::read(&folder.join(name))).collect();
-    Ok(all.map_err(|error| error.to_string())?.into_iter().filter(Exercise::is_predicted).collect())
+    names.map(|name| Exercise::read(&folder.join(name)).map_err(|error| error.to_string())).collect()
 }
 
 /// An exercise's page.
@@ -36,7 +36,7 @@ pub fn list(exercises: &[Exercise]) -> String {
             h1 { "Predict" }
             p.about { (ABOUT) }
             ol.labs {
-                @for exercise in exercises {
+                @for exercise in exercises.iter().filter(|exercise| exercise.is_predicted()) {
                     li {
                         a.card href=(file(exercise)) {
                             strong { (exercise.goals.title) }
@@ -68,7 +68,10 @@ pub fn page(exercise: &Exercise) -> Result<String, String> {
     let main = html! {
         main.predict data-exercise=(exercise.name) {
             section.card.idea {
-                p.quiet { "Predict, about " (exercise.goals.minutes) " minutes" }
+                p.quiet {
+                    "Predict, about " (exercise.goals.minutes) " minutes"
+                    @if let Some(lab) = &exercise.goals.lab { ". Its lab: " a href={ (lab) ".html" } { (lab) } }
+                }
                 h1 { (exercise.goals.title) }
                 (prose::markup(idea, 1, &no_link))
                 @for item in parts.iter().filter(|item| !is_launched(&item.name)) {
@@ -77,7 +80,7 @@ pub fn page(exercise: &Exercise) -> Result<String, String> {
                 }
             }
             p { "Type each number below its kernel. " strong { "Check" } " asks the simulator, which then draws what the load costs." }
-            p.status role="status" #status { "Loading the simulator ..." }
+            p.status role="status" #status {}
             div #results aria-busy="true" { @for launch in launches {
                 section.card.kernel aria-labelledby={ "kernel-" (launch.kernel) } {
                     h2 id={ "kernel-" (launch.kernel) } { code { (launch.kernel) } }
@@ -137,13 +140,14 @@ fn code(text: &str) -> Markup {
     PreEscaped(text.split('`').enumerate().map(|each| part(each).into_string()).collect())
 }
 
-/// What the page gives to the program: the PTX, and the questions, whose explanations nobody should read in passing.
+/// The data of a page for the program: the PTX, and the questions, obfuscated since they contain
+/// their answers.
 pub fn bundle(exercise: &Exercise) -> Result<String, String> {
     let goals = read(&exercise.folder.join("goals.toml"))?;
     let ptx = read(&exercise.given_ptx_file())?;
     // JSON, which the program in the browser reads anyway.
     let goals: serde_json::Value = toml::from_str(&goals).map_err(|error| error.to_string())?;
-    Ok(serde_json::json!({"goals": veil::on(&goals.to_string()), "given.ptx": ptx}).to_string())
+    Ok(serde_json::json!({"goals": obfuscate(&goals.to_string()), "given.ptx": ptx}).to_string())
 }
 
 fn read(file: &Path) -> Result<String, String> {
@@ -182,11 +186,13 @@ fn items(source: &str) -> Vec<Item> {
 
 #[cfg(test)]
 mod tests {
+    use exercise::obfuscation::reveal;
+
     use super::*;
 
     #[test]
     fn each_question_has_its_place_and_no_answer() {
-        let all = exercises().unwrap();
+        let all: Vec<Exercise> = exercises().unwrap().into_iter().filter(Exercise::is_predicted).collect();
         assert!(all.len() >= 6, "{}", all.len());
         for exercise in &all {
             let page = page(exercise).unwrap();
@@ -217,9 +223,9 @@ mod tests {
 
     #[test]
     fn the_program_reads_what_a_page_gives() {
-        for exercise in exercises().unwrap() {
+        for exercise in exercises().unwrap().into_iter().filter(Exercise::is_predicted) {
             let texts: serde_json::Value = serde_json::from_str(&bundle(&exercise).unwrap()).unwrap();
-            let goals = veil::off(texts["goals"].as_str().unwrap()).unwrap();
+            let goals = reveal(texts["goals"].as_str().unwrap()).unwrap();
             let goals: exercise::goals_file::Goals = serde_json::from_str(&goals).unwrap();
             assert_eq!(goals.question.len(), exercise.goals.question.len());
         }

@@ -4,9 +4,9 @@
 
 use std::ffi::OsString;
 
-use host::cli::{self, Exhibited};
+use host::cli::{self, Viewed};
 use host::labs::{Entry, Showcase};
-use host::report::{Exhibit, RowOverview};
+use host::report::{RowOverview, RunView};
 use maud::{Markup, PreEscaped, html};
 
 /// Requests of each access to choose the one to draw from, as the page in the browser does.
@@ -73,20 +73,20 @@ pub fn of(entry: &Entry) -> Result<Shown, String> {
         Some(slider) => (slider.range.2.to_string(), Some(slider.other.to_string())),
         None => (String::new(), None),
     };
-    let run = exhibit(&arguments(entry, &start))?;
+    let run = view(&arguments(entry, &start))?;
     let overview = run.overview();
     let first = picture(&run, &showcase.row.replace("{}", &start), showcase.access);
     let other = match other {
         Some(other) => {
             let row = showcase.row.replace("{}", &other);
-            picture(&exhibit(&arguments(entry, &other))?, &row, showcase.access)
+            picture(&view(&arguments(entry, &other))?, &row, showcase.access)
         }
         None if !showcase.beside.is_empty() => picture(&run, showcase.beside, showcase.access),
         None => None,
     };
     let plots = match entry.plots && (showcase.slider.is_some() || !overview.plots.contains("<svg")) {
         // At the setting that the page begins with there may be nothing to sweep.
-        true => exhibit(&swept(entry)).map_or(String::new(), |run| run.overview().plots),
+        true => view(&swept(entry)).map_or(String::new(), |run| run.overview().plots),
         false => overview.plots,
     };
     // A lab without a sentence says what its picture does.
@@ -94,12 +94,14 @@ pub fn of(entry: &Entry) -> Result<Shown, String> {
         true => first.as_ref().map_or(String::new(), |it| it.says.clone()),
         false => overview.says,
     };
-    let (goals, memory, elements, results) = (overview.goals, overview.memory, overview.elements, overview.results);
+    let step = showcase.stepped().position(|row| row == showcase.row);
+    let goals = step.and_then(|step| overview.goals_of_steps.get(step).cloned()).unwrap_or(overview.goals);
+    let (memory, elements, results) = (overview.memory, overview.elements, overview.results);
     Ok(Shown { says, goals, memory, elements, picture: first, other, results, plots })
 }
 
 /// The lab's name and flags, with this value of its slider.
-fn arguments(entry: &Entry, value: &str) -> Vec<String> {
+pub fn arguments(entry: &Entry, value: &str) -> Vec<String> {
     let Showcase { slider, .. } = entry.showcase;
     let mut arguments = swept(entry);
     arguments.retain(|word| word != "--plot");
@@ -125,13 +127,13 @@ fn swept(entry: &Entry) -> Vec<String> {
     arguments
 }
 
-fn exhibit(arguments: &[String]) -> Result<Exhibit, String> {
-    let Exhibited { exhibit, messages, .. } = cli::exhibit(arguments.iter().map(OsString::from), STEPS);
-    exhibit.ok_or_else(|| format!("host {}: {}", arguments.join(" "), messages.trim()))
+fn view(arguments: &[String]) -> Result<RunView, String> {
+    let Viewed { view, messages, .. } = cli::view(arguments.iter().map(OsString::from), STEPS);
+    view.ok_or_else(|| format!("host {}: {}", arguments.join(" "), messages.trim()))
 }
 
 /// The picture of a row's access: of several of a kind the one that the lab's page begins with.
-fn picture(run: &Exhibit, row: &str, access: &str) -> Option<Pictured> {
+fn picture(run: &RunView, row: &str, access: &str) -> Option<Pictured> {
     let rows = run.overview().rows;
     let offered = |row: &usize| !rows[*row].accesses.is_empty();
     let index = (0..rows.len()).filter(offered).find(|at| rows[*at].name == row).or((0..rows.len()).find(offered))?;
@@ -142,4 +144,29 @@ fn picture(run: &Exhibit, row: &str, access: &str) -> Option<Pictured> {
     let line = accesses[at].line.map(|line| format!(", line {line}")).unwrap_or_default();
     let caption = html! { b { (name) } ": " (what) (line) ", " (drawn.made_by) };
     Some(Pictured { svg: drawn.svg, says: drawn.says, caption })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is judged where a slider moves through rows: a goal is open at first, and reached at
+    /// another step.
+    #[test]
+    fn every_lab_with_a_page_slides_to_its_goals() {
+        for entry in host::labs::ALL {
+            let showcase = entry.showcase;
+            assert!(showcase.slides() && !showcase.goals.is_empty(), "{}: no slider, or no goal", entry.name);
+            let Some(at_first) = showcase.stepped().position(|row| row == showcase.row) else {
+                assert!(showcase.steps.is_none(), "{}: the first row is no step", entry.name);
+                continue;
+            };
+            let steps = view(&arguments(entry, "")).unwrap().overview().goals_of_steps;
+            let met = |step: &String| !step.contains("data-met=\"false\"");
+            assert!(!met(&steps[at_first]), "{}: {}", entry.name, steps[at_first]);
+            assert!(steps.iter().any(met), "{}: {steps:?}", entry.name);
+            let judged = |step: &String| !step.contains("no number to judge");
+            assert!(steps.iter().all(judged), "{}: {steps:?}", entry.name);
+        }
+    }
 }

@@ -34,6 +34,27 @@ fn every_link_of_a_page_leads_to_a_page() {
 }
 
 #[test]
+fn labs_and_exercises_name_each_other() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let read = |file: &str| fs::read_to_string(root.join(file)).expect("a file of the repository");
+    let folder = tempfile::tempdir().expect("a folder");
+    assert!(site(&[folder.path().to_str().expect("a path of plain text")]).status.success());
+    let chapters = exercise::files::chapters(&root.join("exercises/course.toml")).expect("a course");
+    let table = read("docs/lectures/README.md");
+    for name in chapters.iter().flat_map(|chapter| &chapter.exercises) {
+        let goals = exercise::Exercise::read(&root.join("exercises").join(name)).expect("an exercise").goals;
+        let lab = goals.lab.as_deref();
+        let row = lab.map_or("| none |".to_owned(), |lab| format!("| `{lab}` |"));
+        let named = table.lines().find(|line| line.starts_with(&row)).expect("a row of the table");
+        assert!(named.contains(&format!("`{name}`")), "{name} is not beside {row} in docs/lectures/README.md");
+        if let Some(lab) = lab {
+            let page = fs::read_to_string(folder.path().join(format!("{lab}.html"))).expect("the lab's page");
+            assert!(page.contains(&goals.title), "{lab}.html does not name {name}");
+        }
+    }
+}
+
+#[test]
 fn without_a_folder_it_says_what_it_takes() {
     let output = site(&[]);
     assert_eq!(output.status.code(), Some(2));

@@ -10,11 +10,25 @@ export async function complete(page, wrong) {
   }
 }
 
+/// The line of the picture's access is on the screen of its source, and no column is cut off.
+async function lined(page, wrong) {
+  const chosen = await page.locator(".pane:first-child select").nth(1).inputValue();
+  const line = /, line (\d+)$/.exec(chosen)?.[1];
+  if (!line) return;
+  const seen = await page.locator("#source .scroll").first().evaluate((scroll, line) => {
+    const [row, box] = [scroll.querySelector(`[data-line="${line}"]`)?.getBoundingClientRect(), scroll.getBoundingClientRect()];
+    return { in: row && row.top >= box.top && row.bottom <= box.bottom, cut: scroll.scrollWidth - scroll.clientWidth };
+  }, line);
+  if (!seen.in) wrong.push(`line ${line} of the picture is not in sight in the source`);
+  if (seen.cut > 1) wrong.push(`${seen.cut} pixels of the source are cut off`);
+}
+
 /// Each control runs the lab, and the address holds the setting.
 export async function controls(path) {
   const wrong = [];
   const page = await open(path, wrong);
   await complete(page, wrong);
+  await lined(page, wrong);
   const names = await page.locator("#setting input[type=checkbox]").evaluateAll((all) => all.map(({ name }) => name));
   for (const name of names) {
     const command = await page.locator("#command").textContent();
@@ -24,6 +38,8 @@ export async function controls(path) {
     if (!page.url().includes(`${name}=`)) wrong.push(`the address has no ${name}: ${page.url()}`);
     await set(page, name, before);
   }
+  // A block of Fermi has at most 48 KiB of shared memory.
+  if (path === "shared.html") await set(page, "kilobytes", "32");
   await set(page, "device", "sim:fermi");
   if (await page.locator("#status.cost").count()) wrong.push(`on fermi: ${await status(page)}`);
   await set(page, "beside", "sim:hopper");
@@ -111,19 +127,33 @@ export async function back() {
 const GOALS = {
   "transpose.html": ["tile-width", ["32", "Not yet: 31.0 conflicts a load."], ["33", "Done: no conflicts a load."]],
   "banks.html": ["stride", ["1", "Not yet: stride 1 does not count."], ["17", "Done: no conflicts a load."]],
-  "offset.html": ["offset", ["12", "Not yet: 4.98 sectors, 0.984 too many."], ["40", "Done: 3.99 sectors."]],
-  "launch.html": ["block", ["32", "Not yet: 1024 threads at once, 1024 too few."], ["128", "Done: 2048 threads at once."]],
-  "pitch.html": ["cols", ["120", "Not yet: 6.67 % more memory."], ["256", "Done: no more memory."]],
+  "offset.html": ["offset", ["12", "Not yet: 5.00 sectors on average, 0.998 too many."], ["40", "Done: 4.00 sectors on average."]],
+  "launch.html": ["slide", ["0", "Not yet: 4.00 KiB in flight on a full multiprocessor, 7.54 too few."], ["2", "Done: 16.0 KiB in flight on a full multiprocessor."]],
+  "vector.html": ["slide", ["1", "Not yet: 256 load requests, 128 too many."], ["2", "Done: 128 load requests."]],
+  "gram.html": ["slide", ["1", "Not yet: 1024 bank conflicts."], ["3", "Done: 0 bank conflicts."]],
+  "matmul.html": ["slide", ["1", "Not yet: 4.00 loads of each element, 2 too many."], ["2", "Done: 2.00 loads of each element."]],
+  "reduce.html": ["slide", ["2", "Not yet: 26144 warp instructions, 5840 too many."], ["3", "Done: 14352 warp instructions."]],
+  "dot.html": ["slide", ["1", "Not yet: 272 requests, 173 too many."], ["2", "Done: 68 requests."]],
+  "rows.html": ["slide", ["2", "Not yet: 16.0 sectors a load, 12 too many."], ["1", "Done: 4.00 sectors a load."]],
+  "layout.html": ["slide", ["1", "Not yet: 3.00 times the sectors of its words, 2 too many."], ["3", "Done: 1.00 times the sectors of its words."]],
+  "constant.html": ["slide", ["1", "Not yet: 1.00 addresses a load, 7 too few."], ["2", "Done: 30.2 addresses a load."]],
+  "table.html": ["slide", ["0", "Not yet: 3136 warp instructions, 1568 too many."], ["1", "Done: 1280 warp instructions."]],
+  "texture.html": ["slide", ["0", "Not yet: 32.0 sectors of 32 texels, 16 too many."], ["1", "Done: 16.0 sectors of 32 texels."]],
+  "cache.html": ["slide", ["2", "Not yet: 0 % of the sectors hit L1, 80 points too few."], ["1", "Done: 90.4 % of the sectors hit L1."]],
+  "access.html": ["stride", ["3", "Not yet: 33.3 % of the loaded bytes are used, 8.33 points too many."], ["4", "Done: 25.0 % of the loaded bytes are used."]],
+  "shared.html": ["kilobytes", ["64", "Not yet: 3 blocks at once, 1 too few."], ["56", "Done: 4 blocks at once."]],
+  "pitch.html": ["cols", ["120", "Not yet: 6.67 % more memory."], ["128", "Done: no more memory."]],
 };
 
 /// Each goal is open at first, and is reached by the right setting; the simulator judges.
 export async function goals(path) {
-  if (!GOALS[path]) return [];
   const wrong = [];
+  if (!GOALS[path]) return ["it has no goal"];
   const page = await open(path, wrong);
   await settled(page);
+  if ((await page.locator("#slider").count()) !== 1) wrong.push("it has no slider");
   const [name, ...settings] = GOALS[path];
-  const goal = page.locator("#goals .goal");
+  const goal = page.locator("#goals .goal").first();
   if ((await goal.getAttribute("data-met")) !== "false") wrong.push("its goal is reached at first");
   for (const [index, [value, says]] of settings.entries()) {
     await set(page, name, value);

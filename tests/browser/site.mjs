@@ -9,6 +9,7 @@ import { copied, endless, example, faults, others, reloaded } from "./own.mjs";
 import { typed } from "./pattern.mjs";
 import { phone } from "./phone.mjs";
 import { predicted } from "./predict.mjs";
+import { begun, played, slow, taken, without } from "./shared.mjs";
 
 const only = process.argv[5] ?? "";
 const front = await open("index.html", []);
@@ -55,6 +56,10 @@ report("own.html, a command to copy", copied);
 report("own.html, faults", faults);
 report("own.html, an endless kernel", endless);
 report("transpose on a phone", phone);
+report("the first page's slider", begun);
+report("wavefronts that play", played);
+report("links, a picture's file, a page without its frame", taken);
+report("pages without JavaScript", () => without(labs));
 report("Back, and the skip link", back);
 report("32 to 33, a wrong value, a cancelled run", story);
 for (const lab of labs) {
@@ -75,6 +80,7 @@ await Promise.all(Array.from({ length: AT_ONCE }, async () => {
 }));
 // Alone, because it is measured.
 if ("speed".includes(only)) {
+  await done({ name: "the first picture over a slow line", check: () => slow(labs) });
   await done({ name: "speed", check: speed });
   await done({ name: "answers", check: () => responsive(labs) });
 }

@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 
 use crate::{fails, host, one_error, output, variant};
 
-/// The labs' kernels with a mistake in one of them: in the text of `kernel`, `what` is replaced by `by`.
+/// The labs' kernels with a mistake in one of them: in the text of `kernel`, `what` is replaced by
+/// `by`.
 pub fn mistaken(kernel: &str, what: &str, by: &str) -> (tempfile::TempDir, PathBuf) {
     let text = kernels::PTX[0].text;
     let at = text.find(&format!(".entry {kernel}(")).expect("the kernel is there");

@@ -154,7 +154,8 @@ fn ending_the_program_leaves_no_unfinished_file() {
 #[cfg(target_os = "linux")]
 #[test]
 fn ending_a_run_leaves_no_unfinished_file() {
-    // At various moments: while the arguments are made, while the kernel runs, while the file is written.
+    // At various moments: while the arguments are made, while the kernel runs, while the file is
+    // written.
     let folder = tempfile::tempdir().expect("a folder");
     let ptx = ".version 7.8\n.target sm_75\n.address_size 64\n.visible .entry k(.param .u64 p) { ret; }\n";
     fs::write(folder.path().join("it.ptx"), ptx).expect("the file is written");

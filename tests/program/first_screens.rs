@@ -11,30 +11,56 @@ const POINTS: [(&str, &[&str]); 18] = [
     (
         "launch",
         &[
-            "KiB on each multiprocessor keep the DRAM of an H200",
-            "% of what",
-            "DRAM needs",
-            "277 ##############################",
+            "an H200 needs 11.5 KiB in flight per multiprocessor",
+            "% of latency",
+            "x bandwidth",
+            "277 ############################",
         ],
     ),
-    ("offset", &["takes 4.00 sectors at offset 0 and 5.00 at offset 1", "5.00"]),
-    ("access", &["an aligned load takes 4.00 transactions", "scattered 32.0", "4096"]),
-    ("layout", &["12.0 sectors a load, of which 33.3 % is used", "direct: array of structures"]),
-    ("vector", &["131072 of 4.00 sectors", "32768 of 16.0", "copy16: words of 16 bytes", "predicted"]),
-    ("cache", &["10.4 times as many bytes", "Scattered words lose on Fermi", "1024 KiB 256 KiB*", "344 KiB"]),
-    ("pitch", &["rows of 480 bytes move 1.80 bytes", "padded to 512 bytes 1.07", "6.67 % more memory", "1.07*"]),
-    ("constant", &["is 1.00 access", "takes 30.1, one after", "lookup: an entry for each lane", "predicted"]),
-    ("table", &["40.8 % of the instructions", "at most 1.1e-6"]),
-    ("transpose", &["strided: 32.0 sectors a store", "a 33rd column ends that: 1.00", "padded: 32 x 33"]),
-    ("matmul", &["fetches each element 8.00 times, not 128", "registers: 128 x 128"]),
-    ("gram", &["16.5 wavefronts with 32 x 32", "it takes 1.00, for the same loads"]),
-    ("reduce", &["Each step removes one waste", "18.7 % of the instructions", "bank conflicts", "53970", "122051"]),
-    ("dot", &["makes 15920 requests", "shared memory 4355", "sums in registers"]),
-    ("rows", &["reads columns: 32.0 sectors a load", "reads rows: 4.00"]),
-    ("banks", &["Odd strides are free", "32.0 at 32, 1.00 at 33"]),
-    ("shared", &["fewer blocks at once", "100 nothing", "8 ########", "4 ####", "1 #", "multiprocessor", "12.5"]),
-    ("texture", &["down a column, 32 texels take 16.0", "in row order 32.0", "32.0 16.0* 16.0*"]),
+    ("offset", &["(offset 0 or 8 floats) takes 4 sectors; at offset 1 it takes 5", "80.0 %", "read 11 44 5.00 4.00"]),
+    ("access", &["128 bytes in any order, 160 misaligned, 1024 scattered", "4096 scattered", "one word 128 32.0"]),
+    ("layout", &["touches 12 sectors, 3 times the 4", "direct: array of structures"]),
+    ("vector", &["32768 instead of 131072", "same 524288 sectors", "copy16: words of 16 bytes", "predicted"]),
+    ("cache", &["an H200, a stencil takes 33.0 KiB", "344 KiB past it", "Fermi loses", "1024 KiB 256 KiB*"]),
+    ("pitch", &["rows of 480 bytes touch 1.80 bytes", "padded to 512, 1.07", "6.67 % more memory", "1.07*"]),
+    ("constant", &["is 1 access", "is 30.1 accesses, one after", "lookup: an entry for each lane", "predicted"]),
+    ("table", &["takes 20 instructions per warp instead of 49", "at most 1.1e-6", "accurate math 1.4e-7"]),
+    ("transpose", &["strided: 32 sectors a store", "a 33rd column makes that 1.", "padded: 32 x 33"]),
+    ("matmul", &["loads each element 8 times instead of 256", "128 x 128 loads it 2 times", "registers: 128 x 128"]),
+    ("gram", &["tile takes 32 wavefronts, along a row 1: 16.5 on average", "makes every load 1, with the same loads"]),
+    ("reduce", &["Five steps each remove one waste", "18.7 % of reduce1's", "bank conflicts", "53970", "122051"]),
+    ("dot", &["makes 15920 global requests", "shared memory, 4355", "best: registers"]),
+    ("rows", &["down a column: 32 sectors a load", "along the row: 4 sectors"]),
+    ("banks", &["2 wavefronts at stride 2, 16 at 16, 32 at 32. Stride 33 takes 1.", "Words of 16 bytes take 4"]),
+    ("shared", &["of an H200: 8 at 16 KiB, 4 at 48, 1 at 227", "12.5 %", "32 6 ######", "100 warps", "KiB per block"]),
+    ("texture", &["32 texels touch 16 sectors in a texture", "32 in row order", "32.0 16.0* 16.0*"]),
 ];
+
+/// Rows that do not make a lab's point, and the flag that shows one.
+const LEFT_OUT: [(&str, &str, &str); 5] = [
+    ("matmul --m 64", "best:", "--best"),
+    ("gram --rows 64", "mirrored:", "--mirrored"),
+    ("layout", "pointers:", "--matrix"),
+    ("constant --size 2048", "gamma:", "--gamma --lookup"),
+    ("banks", "structure-of-3", "--all"),
+];
+
+#[test]
+fn rows_without_the_point_are_there_by_their_flags_and_in_the_legend() {
+    let text = |command: &str| {
+        let output = host(command).assert().success().get_output().clone();
+        String::from_utf8(output.stdout).expect("UTF-8")
+    };
+    for (lab, row, flag) in LEFT_OUT {
+        let first = text(&format!("{lab} --device sim"));
+        assert!(!first.contains(row), "{lab} shows '{row}':\n{first}");
+        let chosen = text(&format!("{lab} {flag} --device sim"));
+        assert!(chosen.contains(row), "{lab} {flag} does not show '{row}':\n{chosen}");
+        let csv = text(&format!("{lab} --device sim --format csv"));
+        let name = row.trim_end_matches(':');
+        assert!(csv.contains(name), "{lab} does not run '{name}':\n{csv}");
+    }
+}
 
 #[test]
 fn a_first_screen_makes_its_point_without_scrolling() {
@@ -50,11 +76,24 @@ fn a_first_screen_makes_its_point_without_scrolling() {
         for point in points {
             assert!(flat.contains(point), "{lab} does not say '{point}':\n{text}");
         }
+        for units in [["KiB", "MiB", "GiB"], ["ns", "us", "ms"]] {
+            let used: Vec<_> =
+                units.iter().filter(|unit| flat.split([' ', ',', ':', '*']).any(|it| it == **unit)).collect();
+            assert!(used.len() <= 1, "{lab} has {used:?} for one quantity:\n{text}");
+        }
         let parts: Vec<_> = text.split("\n\n").collect();
         assert!(!text.contains("too small"), "{lab} apologises:\n{text}");
         assert_eq!(parts.len(), 4, "{lab}: subject, sentences, one table, what else there is:\n{text}");
         assert!(parts[3].starts_with("--legend shows every column"), "{text}");
     }
+}
+
+/// What is not shown does not run: one of these rows would exceed the limit of steps.
+#[test]
+fn rows_that_are_left_out_do_not_run() {
+    let limited = "transpose --device sim --step-limit 1500000";
+    host(limited).assert().success();
+    host(&format!("{limited} --format csv")).assert().failure();
 }
 
 #[test]

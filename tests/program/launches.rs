@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 
 use crate::{fails, files_in, host, one_error};
 
-/// A sum in two steps: sums of blocks of 64, and the sum of these by one thread, which a variable scales.
+/// A sum in two steps: sums of blocks of 64, and the sum of these by one thread, which a variable
+/// scales.
 const SUM: &str = "\
 .version 7.8
 .target sm_75

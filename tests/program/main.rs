@@ -1,7 +1,7 @@
 //! Tests of the program `host`, run as a user runs it: its output, its files and its exit code.
 //!
-//! These tests belong to the package `host`, so cargo builds the program before it runs them. They choose the simulator
-//! explicitly, so that the result is the same on every machine.
+//! These tests belong to the package `host`, so cargo builds the program before it runs them. They
+//! choose the simulator explicitly, so that the result is the same on every machine.
 
 mod bad_input;
 mod best;
@@ -17,12 +17,15 @@ mod faults;
 mod files;
 mod first_screens;
 mod formats;
+mod goals;
 #[cfg(target_os = "linux")]
 mod gpu;
 mod hostile;
 mod inlined;
 mod launches;
 mod limits;
+#[cfg(target_os = "linux")]
+mod litmus;
 mod manual;
 mod models;
 mod names;

@@ -17,7 +17,8 @@ fn counters(arguments: &str) -> Value {
 fn each_model_makes_its_own_transactions_of_a_misaligned_read() {
     let counted =
         |model: &str| counters(&format!("offset --read --offset 1 --size 4096 --block 32 --device sim:{model}"));
-    // Two arrays, 128 warps; the very last lane reads nothing. Lines of 128 bytes, and sectors of 32.
+    // Two arrays, 128 warps; the very last lane reads nothing. Lines of 128 bytes, and sectors of
+    // 32.
     assert_eq!(counted("fermi")["gld_transactions"], 2 * (2 * 128 - 1));
     assert_eq!(counted("fermi:cg")["gld_transactions"], 2 * (5 * 128 - 1));
     // Slices are read through Kepler's read-only cache: 12 queries of 32 bytes a warp, 5 misses.

@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 
 use crate::{fails, host};
 
-/// Kernels of C++ and Rust, two of them with the same name. Each writes a different number to the first element.
+/// Kernels of C++ and Rust, two of them with the same name. Each writes a different number to the
+/// first element.
 const MANGLED: [(&str, u32); 5] = [
     ("_Z5saxpyfPKfPf", 1),
     ("_Z3addIfEvPT_", 2),

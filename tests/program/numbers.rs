@@ -1,5 +1,5 @@
-//! Arguments of `host run` as people write them: numbers without a type, C's names of types, NumPy's
-//! default types, and files that are no PTX.
+//! Arguments of `host run` as people write them: numbers without a type, C's names of types,
+//! NumPy's default types, and files that are no PTX.
 
 use std::path::{Path, PathBuf};
 

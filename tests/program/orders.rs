@@ -1,4 +1,5 @@
-//! `--schedules` and `--schedule`: other orders of blocks and warps, in `host run` and the labs.
+//! `--schedules` and `--schedule`: other orders of blocks and warps, in `host run` and the labs;
+//! and all of them, `--explore`.
 
 use serde_json::Value;
 
@@ -189,6 +190,75 @@ fn bad_orders_are_refused_in_one_line() {
     fails(host("transpose --device sim --compare-models --schedules 2"), 2, &["--compare-models: ", "--schedules"]);
 }
 
+/// A launch of which all orders are explored.
+fn exploring(kernel: &str, grid: u32, flags: &str) -> String {
+    format!(
+        "run {ORDERS} {kernel} --device sim --grid {grid} --block 128 u32[128] --no-predict --check none --explore {flags}"
+    )
+}
+
+#[test]
+fn all_orders_are_explored_and_one_that_differs_is_shown() {
+    let run = host(&exploring("lost_update", 3, "")).assert().code(1);
+    let said = String::from_utf8_lossy(&run.get_output().stderr).into_owned();
+    let expected = "\
+error: the last of 2 explored orders gives another result: element 0 of argument 0 is 2, not 3
+  In that order, one warp runs after another, but one goes on early.
+  Run it again: --schedule switch:1.0@2-2.0
+
+  How it comes about, at element 0 of argument 0:
+    block 1, thread 0  block 2, thread 0
+    reads 1                               orders.ptx:19
+                       reads 1            orders.ptx:19
+                       writes 2, over 1   orders.ptx:21
+    writes 2, over 2                      orders.ptx:21
+";
+    assert_eq!(said, expected);
+    let again = exploring("lost_update", 3, "").replace("--explore", "--schedule switch:1.0@2-2.0");
+    let run = host(&again).assert().code(1);
+    let said = String::from_utf8_lossy(&run.get_output().stderr).into_owned();
+    assert!(said.starts_with("error: 1 of 1 other order gives another result: element 0 of argument 0 is 2"), "{said}");
+    for (kernel, grid) in [("last_block", 3), ("no_barrier", 1), ("one_barrier", 1)] {
+        let run = host(&exploring(kernel, grid, "--format json")).assert().code(1);
+        let report: Value = serde_json::from_slice(&run.get_output().stdout).expect("JSON");
+        let orders = &report["orders"];
+        assert_eq!((&orders["different"], &orders["explored"]["orders"]), (&1.into(), &orders["tried"]));
+        assert!(orders["first"]["order"].as_str().is_some_and(|order| order.starts_with("switch:")), "{orders}");
+        assert!(orders["first"]["story"]["timeline"].is_object(), "{orders}");
+    }
+    // Faults and deadlocks are results, too.
+    let run = host(&exploring("locked", 2, "--orders 50")).assert().code(0);
+    let text = String::from_utf8_lossy(&run.get_output().stdout).into_owned();
+    assert!(text.contains("No difference in 100 orders. There are more within 2 preemptions: --orders says"), "{text}");
+}
+
+#[test]
+fn how_far_orders_were_explored_is_said() {
+    let text = |kernel: &str, flags: &str| {
+        let text = output(&exploring(kernel, 3, flags));
+        text.trim_end().lines().last().unwrap().to_owned()
+    };
+    assert_eq!(text("last_block_right", ""), "All 6 orders of blocks and warps that may differ give this result.");
+    assert_eq!(text("lost_update_right", ""), "All orders of blocks and warps are alike, and give this result.");
+    let within = text("last_block_right", "--preemptions 0");
+    assert!(within.starts_with("No difference within 0 preemptions, "), "{within}");
+}
+
+#[test]
+fn what_is_not_explored_is_refused_in_one_line() {
+    let run = |flags: &str| host(&exploring("lost_update", 3, flags));
+    fails(run("--schedules 2"), 2, &["cannot be used with"]);
+    fails(run("--orders 0"), 2, &["'--orders <NUMBER>'"]);
+    fails(run("--then waits --grid 1 --block 32 arg:0"), 2, &["--explore: the orders of one launch are explored"]);
+    fails(
+        host(&exploring("lost_update", 9999, "")),
+        2,
+        &["exploring orders: it has too many warps; make the grid smaller"],
+    );
+    let without = exploring("lost_update", 3, "--orders 5").replace("--explore", "");
+    fails(host(&without), 2, &["--explore"]);
+}
+
 /// What the program says of a kernel's other orders, on one line for each paragraph.
 fn said(file: &str, kernel: &str, flags: &str) -> String {
     let file = ORDERS.replace("orders.ptx", file);
@@ -247,6 +317,30 @@ fn a_timeline_goes_back_to_the_bytes_that_decide() {
     // What nobody wrote has no usual value.
     let text = said("orders.ptx", "unset", "128 --grid 1 u32[128] --schedules 1");
     assert!(!text.contains("In the usual order"), "{text}");
+}
+
+/// Bugs of public trackers, rebuilt: `reported.ptx` names them.
+#[test]
+fn reported_bugs_are_found_and_their_cause_is_shown() {
+    let file = ORDERS.replace("orders.ptx", "reported.ptx");
+    for (kernel, shape, lines) in [
+        // A warp writes items over counts that another has not read yet.
+        ("reused_scratch", "--grid 1 --block 128", ["thread 96", "(32 lanes)"]),
+        // The read of a child, and the child's own write, however far below the root that is.
+        ("tree", "--grid 8 --block 1", ["reads 0 ", "its late store: "]),
+        ("look_back", "--grid 4 --block 1", ["reads 0 ", "its late store: "]),
+    ] {
+        for seed in 1..4 {
+            let flags = format!("{shape} u32[128] --no-predict --check none --schedules 100 --seed {seed}");
+            let mut wrong = host(&format!("run {file} {kernel} --device sim {flags}"));
+            let run = wrong.assert().code(1);
+            let text = String::from_utf8_lossy(&run.get_output().stderr).into_owned();
+            for part in ["How it comes about, at ", lines[0], lines[1]] {
+                assert!(text.contains(part), "{kernel}, seed {seed}: there is no '{part}' in {text}");
+            }
+            output(&format!("run {file} {kernel}_right --device sim {flags}"));
+        }
+    }
 }
 
 #[test]

@@ -96,7 +96,7 @@ fn any_ptx_is_drawn() {
 fn memory_is_drawn_of_one_row_or_of_two() {
     let drawn = output("matmul --m 64 --naive --tiled32 --device sim:hopper --picture memory");
     for said in [
-        "tiled32: 512 loads from global memory, not 16384: 32.0× fewer.",
+        "tiled32: 64 KiB from L1/TEX to kernel, not 1024 KiB: 16.0× less.",
         "kernel ◀ L1/TEX      loads   naive    16384 requests      1024 KiB",
         "hits 87.5 %",
         "stay in L2",
@@ -127,6 +127,10 @@ fn how_often_each_element_is_loaded_is_drawn() {
     );
     let drawn = output("gram --rows 64 --cols 64 --device sim --picture elements");
     assert!(drawn.contains("A: tiled16 8, tiled32 4."), "{drawn}");
+    let drawn = output("layout --points --size 1024 --device sim --picture elements");
+    let flat = drawn.split_whitespace().collect::<Vec<_>>().join(" ");
+    let said = "Requests that move each sector of points: points-direct 3, points-staged 1.";
+    assert!(flat.contains(said) && flat.contains("x (y and z alike): once"), "{drawn}");
     for flags in ["--format csv", "--predict"] {
         fails(host(&format!("dot --device sim --picture elements {flags}")), 2, &["--picture"]);
     }
@@ -159,6 +163,6 @@ fn fails_after_its_note(mut command: assert_cmd::Command, parts: &[&str]) {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_gpu_shows_no_addresses() {
-    let command = crate::gpu::on_fake_gpu("offset --size 4096 --picture --device gpu", "");
+    let command = crate::gpu::on_gpu("offset --size 4096 --picture --device gpu", "");
     fails(command, 2, &["--picture", "--counters", "--device sim"]);
 }

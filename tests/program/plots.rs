@@ -79,7 +79,8 @@ fn strides_of_banks_are_any_that_stay_in_the_stage() {
     let text = output("banks --plot --device sim");
     let drawn = bars(plot(&text, "Wavefronts per shared load, by stride"));
     let new: Vec<f64> = drawn.iter().filter(|(name, _)| name.ends_with("32 banks")).map(|(_, value)| *value).collect();
-    // As many lanes share a bank as the stride has powers of two in common with 32; all lanes read one word at 0.
+    // As many lanes share a bank as the stride has powers of two in common with 32; all lanes read
+    // one word at 0.
     let expected: Vec<f64> = (0..=33_u32).map(|stride| f64::from(1 << stride.trailing_zeros().min(5))).collect();
     assert_eq!((new[0], &new[1..]), (1.0, &expected[1..]));
     assert_eq!(json("banks --stride 65 --rounds 32")["variants"][0]["correct"], true);
@@ -104,7 +105,8 @@ fn sums_and_products_run_at_several_sizes() {
     let names: Vec<_> = variants.iter().map(|variant| &variant["name"]).collect();
     assert_eq!(names, ["naive of 33", "tiled32 of 33", "naive of 64", "tiled32 of 64"]);
     assert_eq!((&report["parameters"]["k"], report["parameters"].get("m")), (&40.into(), None));
-    // Each thread of the naive kernel loads two elements for each product: 2 * 64 * 64 * 64 / 32 requests.
+    // Each thread of the naive kernel loads two elements for each product: 2 * 64 * 64 * 64 / 32
+    // requests.
     let text = output("matmul --plot --naive --m 32,64 --device sim");
     let drawn = bars(plot(&text, "Global load requests, by m"));
     assert_eq!(drawn, [("32".into(), 2048.0), ("64".into(), 16_400.0)]);
@@ -117,7 +119,7 @@ fn plots_use_the_width_there_is() {
     for width in [100, 60, 40] {
         let run = host("access --plot --loads --device sim").env("COLUMNS", width.to_string()).assert().success();
         let text = String::from_utf8_lossy(&run.get_output().stdout).into_owned();
-        let drawn = plot(&text, "Bytes moved per load, by pattern").split("\n\n").next().expect("a plot");
+        let drawn = plot(&text, "Bytes touched per load, by pattern").split("\n\n").next().expect("a plot");
         assert!(drawn.lines().all(|line| line.chars().count() <= width), "{width}: {drawn}");
         assert!(!drawn.contains('\x1b'), "no colours in a pipe: {drawn}");
     }
@@ -139,9 +141,8 @@ fn what_cannot_be_drawn_is_refused_before_it_runs() {
 #[cfg(target_os = "linux")]
 #[test]
 fn on_a_gpu_times_are_drawn_beside_the_device_s_own_copy() {
-    let run = |flags: &str| crate::gpu::on_fake_gpu(&format!("{flags} --device gpu --time-limit 0.01"), "");
-    // The fake GPU computes nothing, so the results are wrong.
-    let text = |flags: &str| String::from_utf8_lossy(&run(flags).assert().code(1).get_output().stdout).into_owned();
+    let run = |flags: &str| crate::gpu::on_measured_gpu(&format!("{flags} --device gpu --time-limit 0.01"), "");
+    let text = |flags: &str| String::from_utf8_lossy(&run(flags).assert().success().get_output().stdout).into_owned();
     let offsets = text("offset --plot --size 4096 --offset 0,1");
     assert!(plot(&offsets, "GB/s, by offset").contains("the device's own copy: "), "{offsets}");
     assert!(!offsets.contains("Sectors per request"), "{offsets}");
@@ -149,6 +150,6 @@ fn on_a_gpu_times_are_drawn_beside_the_device_s_own_copy() {
     assert!(!plot(&strides, "Time, by stride").contains("own copy"), "{strides}");
     let both = text("offset --plot --size 4096 --offset 0,1 --counters");
     assert!(both.contains("\nGB/s, by offset") && both.contains("\nSectors per request, by offset"), "{both}");
-    let once = crate::gpu::on_fake_gpu("offset --plot --size 4096 --once --device gpu", "");
+    let once = crate::gpu::on_gpu("offset --plot --size 4096 --once --device gpu", "");
     fails(once, 2, &["--plot", "--once takes no times"]);
 }

@@ -6,7 +6,8 @@ use crate::{host, json, output, variant};
 fn the_main_job_prints_a_table_that_fits_the_terminal() {
     let table = output("transpose --padded --device sim");
     assert!(table.contains("padded"), "{table}");
-    assert!(table.contains("takes 1.00 wavefront."), "{table}");
+    let flat = table.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(flat.contains("takes 1 wavefront."), "{table}");
     for line in table.lines() {
         assert!(line.chars().count() <= 100, "{} columns: {line}", line.chars().count());
     }
@@ -24,7 +25,8 @@ fn with_no_gpu_auto_takes_the_simulator_and_says_so() {
 fn the_padding_ends_the_bank_conflicts() {
     let report = json("transpose --rows 1024 --cols 512");
     let expected = [
-        // (variant, sectors of loads, of stores, wavefronts of shared loads, bank conflicts), per warp of 32 elements.
+        // (variant, sectors of loads, of stores, wavefronts of shared loads, bank conflicts), per
+        // warp of 32 elements.
         ("strided-writes", 4, 32, 0, 0),
         ("strided-reads", 32, 4, 0, 0),
         ("block16", 4, 16, 0, 0),
@@ -115,8 +117,7 @@ fn no_lab_compares_a_variant_with_itself() {
     }
     assert!(!conclusions("launch --size 3").contains("load requests instead"));
     assert!(
-        conclusions("offset --offset 0,1")
-            .contains("4.00 sectors at offset 0 and 5.00 at offset 1 (5 in all but the last warp):")
+        conclusions("offset --offset 0,1").contains("takes 4 sectors at offset 0 and 5 at offset 1: 100 % and 80.0 %")
     );
     assert!(conclusions("shared --dynamic --kilobytes 4,64").contains("with 4 KiB for each the occupancy is"));
     assert!(conclusions("launch --size 16384").contains("with 512 load requests instead of 128."));
@@ -129,7 +130,7 @@ fn a_value_given_twice_is_one_variant() {
         ("shared --dynamic --kilobytes 4,8,4", 2),
         ("launch --word f32,f32 --loads 2,2 --block 64,64 --grid 3,3", 1),
         ("banks --pattern permuted,permuted", 2),
-        ("access --loads --stride 2,2 --models hopper,hopper", 5),
+        ("access --loads --stride 2,2 --models hopper,hopper", 6),
         ("cache --operators --pattern table,table", 7),
         ("reduce --best --operation min,min --type i32,i32", 1),
     ] {

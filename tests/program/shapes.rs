@@ -1,10 +1,10 @@
 //! Launches that depend on the number of multiprocessors: the table says the number,
 //! `--multiprocessors` changes it, and with the same number a GPU and the simulator launch the
-//! same. The GPU is the fake driver's, which has 64.
+//! same. The GPU is a T4 of the driver's, which has 40.
 
 use serde_json::Value;
 
-use crate::gpu::on_fake_gpu;
+use crate::gpu::{launches, on_gpu};
 use crate::{fails, host, json, output, variant};
 
 const REDUCE: &str = "reduce --best --size 600000";
@@ -16,36 +16,36 @@ fn on_simulator(flags: &str) -> (Value, Value) {
     (best["parameters"]["grid"].clone(), best["counters"].clone())
 }
 
-/// The grids that the fake driver was asked to launch, and the report.
-fn on_gpu(flags: &str) -> (Vec<String>, Value) {
-    let folder = tempfile::tempdir().expect("a folder");
-    let log = folder.path().join("launches");
-    let mut command = on_fake_gpu(&format!("{REDUCE} --device gpu --once --format json {flags}"), "");
-    // Its kernels do nothing, so the result is wrong.
-    let run = command.env("FAKE_CUDA_LAUNCHES", &log).assert().code(1);
-    let report = serde_json::from_slice(&run.get_output().stdout).expect("JSON");
-    let launches = std::fs::read_to_string(&log).expect("there were launches");
-    (launches.lines().map(|line| line.split("] ").next().unwrap_or_default().to_owned() + "]").collect(), report)
+/// The grids that the driver was asked to launch, and the report.
+fn on_driver(flags: &str) -> (Vec<String>, Value) {
+    let command = || {
+        let mut command = on_gpu(&format!("{REDUCE} --device gpu --once --format json {flags}"), "");
+        command.env("COALESCE_DEVICE", "turing");
+        command
+    };
+    let report = serde_json::from_slice(&command().assert().success().get_output().stdout).expect("JSON");
+    let grid = |launch: String| launch.split_once("grid ").expect("a grid").1.to_owned();
+    (launches(command()).into_iter().map(grid).collect(), report)
 }
 
-/// A GPU's launch and the simulator's were shaped for 64 and for 16 multiprocessors, and nothing
+/// A GPU's launch and the simulator's were shaped for other numbers of multiprocessors, and nothing
 /// said so.
 #[test]
 fn with_as_many_multiprocessors_the_simulator_launches_what_a_gpu_launches() {
-    let (grids, on_gpu_alone) = on_gpu("");
-    assert_eq!(grids, ["[128, 1, 1]"]);
-    assert_eq!(on_gpu_alone["parameters"]["multiprocessors"], 64);
-    let (grid, counters) = on_simulator("--multiprocessors 64");
-    assert_eq!(grid, serde_json::json!([128, 1, 1]));
+    let (grids, on_gpu_alone) = on_driver("");
+    assert_eq!(grids, ["[80, 1, 1]"]);
+    assert_eq!(on_gpu_alone["parameters"]["multiprocessors"], 40);
+    let (grid, counters) = on_simulator("--multiprocessors 40");
+    assert_eq!(grid, serde_json::json!([80, 1, 1]));
     // An H200's: more blocks, other counts.
     let (own_grid, own_counters) = on_simulator("");
     assert_eq!(own_grid, serde_json::json!([147, 1, 1]));
     assert_ne!(counters, own_counters);
     // Counted beside a GPU: its shape without the flag; and the flag changes both.
-    let counted = |flags: &str| variant(&on_gpu(flags).1, "best-sum-f32")["counters"].clone();
+    let counted = |flags: &str| variant(&on_driver(flags).1, "best-sum-f32")["counters"].clone();
     assert_eq!(counted("--counters"), counters);
     assert_eq!(counted("--counters --multiprocessors 132"), own_counters);
-    assert_eq!(on_gpu("--multiprocessors 132").0, ["[147, 1, 1]"]);
+    assert_eq!(on_driver("--multiprocessors 132").0, ["[147, 1, 1]"]);
 }
 
 #[test]

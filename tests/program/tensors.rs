@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 
 use crate::{fails, host, one_error, output};
 
-/// The kernels of the simulator's own tests: a map, coordinates, bytes of the box, its target, words to read, results.
+/// The kernels of the simulator's own tests: a map, coordinates, bytes of the box, its target,
+/// words to read, results.
 const LOADS: &str = "run ../crates/simt/tests/filetests/tensors.ptx";
 const STORES: &str = "run ../crates/simt/tests/filetests/tensor_stores.ptx";
 
@@ -53,7 +54,8 @@ fn what_is_no_tensor_is_one_line() {
     ] {
         fails(load(tensor), 2, parts);
     }
-    // Misuse of the map is the kernel's fault; and the sanitizer reports the part of the tensor that was never written.
+    // Misuse of the map is the kernel's fault; and the sanitizer reports the part of the tensor
+    // that was never written.
     let wrong = host(&format!(
         "{LOADS} load_2d tensor:f32[8x4],box:4x2 i32:2 i32:0 u32:32 u32:0 u32:8 f32[8] --grid 1 --block 32 --device sim"
     ));

@@ -1,5 +1,5 @@
-//! Tests of the kernels that predicted times are held to, `measurements/kernels`: each runs clean in the
-//! simulator, and a GPU measures them on the data that `host run` gives them.
+//! Tests of the kernels that predicted times are held to, `measurements/kernels`: each runs clean
+//! in the simulator, and a GPU measures them on the data that `host run` gives them.
 
 use std::collections::HashSet;
 use std::fs;

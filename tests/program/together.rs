@@ -90,7 +90,8 @@ fn cooperative_launches_that_do_not_fit_are_refused() {
 
 #[test]
 fn races_between_blocks_of_a_cooperative_launch_are_found() {
-    // The second sum reads what the first kernel's other blocks write, without synchronisation in between.
+    // The second sum reads what the first kernel's other blocks write, without synchronisation in
+    // between.
     let kernel = "\
 .version 7.8
 .target sm_75

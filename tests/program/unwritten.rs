@@ -69,7 +69,7 @@ fn beside_a_gpu_the_simulator_says_which() {
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/program/nvcc/part.ptx");
     let run = format!("run {file} part --grid 1 --block 32 --device gpu --once f32[32]=uninit i32:32 --print 0");
     let said = |flags: &str| {
-        let run = crate::gpu::on_fake_gpu(&format!("{run} {flags}"), "").assert().success();
+        let run = crate::gpu::on_gpu(&format!("{run} {flags}"), "").assert().success();
         String::from_utf8_lossy(&run.get_output().stderr).into_owned()
     };
     assert_eq!(said(""), "");

@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 
 use crate::{fails, files_in, host};
 
-/// A kernel that adds `offset` and each of `coefficients` to an element of `sums`, as many as `ns::count` says.
+/// A kernel that adds `offset` and each of `coefficients` to an element of `sums`, as many as
+/// `ns::count` says.
 pub(crate) const VARIABLES: &str = "\
 .version 7.8
 .target sm_75

@@ -2,8 +2,9 @@
 //!
 //! [`crate_of_kernels`] makes crates for tests that compile kernels.
 //!
-//! The same tests run on every device: always on the simulator, and on the first GPU if there is one. They are in
-//! `tests/`. The tests of the program `host` are in `program/` and belong to the package `host`.
+//! The same tests run on every device: always on the simulator, and on the first GPU if there is
+//! one. They are in `tests/`. The tests of the program `host` are in `program/` and belong to the
+//! package `host`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -34,11 +35,12 @@ pub fn random(length: usize, seed: u64) -> Vec<f32> {
     Random::new(seed).vector(length)
 }
 
-/// The crates that [`crate_of_kernels`] makes. They are one workspace, so that `core` is compiled once.
+/// The crates that [`crate_of_kernels`] makes. They are one workspace, so that `core` is compiled
+/// once.
 const CRATES: [&str; 4] = ["agreement", "random_phases", "random_safe", "two_kernels"];
 
-/// The folder of a crate of kernels with this `lib.rs`, below `temporary`, where it stays for the next run. It
-/// has a feature, `wide`.
+/// The folder of a crate of kernels with this `lib.rs`, below `temporary`, where it stays for the
+/// next run. It has a feature, `wide`.
 ///
 /// # Panics
 ///

@@ -1,8 +1,9 @@
-//! A launch whose arguments do not fit its kernel does not compile, and `#[kernel]` explains what it rejects.
+//! A launch whose arguments do not fit its kernel does not compile, and `#[kernel]` explains what
+//! it rejects.
 //!
-//! Each file in `compile_fail/` is built and must fail, with the compiler's messages containing the text after each
-//! `//~` in it. The rest of the messages is not pinned: it differs between compiler versions. One cargo builds them
-//! all, against the libraries that `cargo test` has built.
+//! Each file in `compile_fail/` is built and must fail, with the compiler's messages containing the
+//! text after each `//~` in it. The rest of the messages is not pinned: it differs between compiler
+//! versions. One cargo builds them all, against the libraries that `cargo test` has built.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;

@@ -1,8 +1,8 @@
 //! The simulator counts for the labs' kernels what an H200 counted for the same launches.
 //!
-//! `data/h200_labs.json` has the arguments of `host`, and for each launch the kernel and its counters as measured
-//! by Nsight Compute, with the machine, the version and the date. `cargo xtask count` measures them again, on a
-//! machine with a GPU and Nsight Compute.
+//! `data/h200_labs.json` has the arguments of `host`, and for each launch the kernel and its
+//! counters as measured by Nsight Compute, with the machine, the version and the date.
+//! `cargo xtask count` measures them again, on a machine with a GPU and Nsight Compute.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -193,9 +193,9 @@ fn the_labs_kernels_count_what_an_h200_counts() {
 const TWINS_THAT_DIFFER: [(&str, &str); 1] =
     [("transpose_best_unaligned", "ptxas moves four loads behind the branch around their uses")];
 
-/// The kernels' twins in CUDA C++ (`docs/compare`), as nvcc compiles them, count on the simulator what
-/// an H100 counts for the machine code that its driver makes of this PTX. `data/nvcc` has the PTX
-/// of the kernels that were counted, by `host LAB --once --ptx LAB.ptx`.
+/// The kernels' twins in CUDA C++ (`docs/compare`), as nvcc compiles them, count on the simulator
+/// what an H100 counts for the machine code that its driver makes of this PTX. `data/nvcc` has the
+/// PTX of the kernels that were counted, by `host LAB --once --ptx LAB.ptx`.
 #[test]
 fn the_twins_by_nvcc_count_what_an_h100_counts() {
     let counted: Counted = serde_json::from_str(include_str!("data/h100_nvcc_labs.json")).unwrap();

@@ -1,8 +1,9 @@
-//! The `.ptx` files of `crates/simt/tests/filetests` and the programs of `tests/wild`, launched through the host on
-//! every device of this machine.
+//! The `.ptx` files of `crates/simt/tests/filetests` and the programs of `tests/wild`, launched
+//! through the host on every device of this machine.
 //!
-//! The simulator's own tests run the same files directly, with counters and traps. Here they take a user's path,
-//! and a GPU, if there is one, shows whether the simulator's semantics are the hardware's.
+//! The simulator's own tests run the same files directly, with counters and traps. Here they take a
+//! user's path, and a GPU, if there is one, shows whether the simulator's semantics are the
+//! hardware's.
 
 #[path = "../../crates/simt/tests/support/accesses.rs"]
 mod accesses;
@@ -112,7 +113,8 @@ fn files() -> Vec<PathBuf> {
     files
 }
 
-/// The programs of `tests/wild` with the PTX that compilers made from them: comments, then PTX files.
+/// The programs of `tests/wild` with the PTX that compilers made from them: comments, then PTX
+/// files.
 fn wild() -> Vec<(PathBuf, Vec<PathBuf>)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("wild");
     let list = |folder: &Path| {
@@ -143,7 +145,8 @@ fn tests_of(source: &Path) -> Vec<Test> {
     expectations::parse(&text, &lists).unwrap_or_else(|error| panic!("{}: {error}", source.display()))
 }
 
-/// Bytes to compute with: random ones, and runs that are zeros, extremes, infinities and the like in some type.
+/// Bytes to compute with: random ones, and runs that are zeros, extremes, infinities and the like
+/// in some type.
 fn numbers(random: &mut Random, length: usize) -> Vec<u8> {
     const SPECIAL: [u64; 10] = [
         0,
@@ -258,7 +261,8 @@ fn every_file_gives_on_each_device_what_its_comments_say() {
     }
 }
 
-/// On the simulator with all checks: these programs are correct, and were not known when the checks were written.
+/// On the simulator with all checks: these programs are correct, and were not known when the checks
+/// were written.
 #[test]
 fn programs_of_other_compilers_do_what_their_comments_say_and_are_not_blamed() {
     for choice in choices() {

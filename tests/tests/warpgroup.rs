@@ -1,5 +1,5 @@
-//! `wgmma` with random numbers, on every device of this machine: every layout of the same matrices in shared memory
-//! gives the same sums, and all devices agree on them to the bit.
+//! `wgmma` with random numbers, on every device of this machine: every layout of the same matrices
+//! in shared memory gives the same sums, and all devices agree on them to the bit.
 //!
 //! A GPU must be a Hopper (sm_90a); otherwise only the simulator is tested.
 
@@ -224,7 +224,8 @@ impl Layout {
             | mode << 62
     }
 
-    /// The byte of an element of some row of A or column of B (PTX ISA, "Shared Memory Matrix Layout").
+    /// The byte of an element of some row of A or column of B (PTX ISA, "Shared Memory Matrix
+    /// Layout").
     fn place(&self, transposed: bool, width: usize, vector: usize, k: usize) -> usize {
         let (across, along) = if transposed { (k, vector * width) } else { (vector, k * width) };
         let (to_lower, to_right) =

@@ -85,6 +85,15 @@ pub struct Tools {
 ///
 /// What is missing.
 pub fn tools(browser: Option<&Path>) -> Result<Tools, Error> {
+    tools_for(&workspace::root()?.join("tests/browser"), browser)
+}
+
+/// The same, with the packages of npm that this folder's lock file names.
+///
+/// # Errors
+///
+/// What is missing.
+pub fn tools_for(folder: &Path, browser: Option<&Path>) -> Result<Tools, Error> {
     let node = in_path("node").ok_or(Error::Missing { what: "node", package: "nodejs" })?;
     let browser = match browser {
         Some(browser) if browser.is_file() => browser.to_owned(),
@@ -94,24 +103,24 @@ pub fn tools(browser: Option<&Path>) -> Result<Tools, Error> {
             .find_map(|name| in_path(name))
             .ok_or(Error::Missing { what: "Chromium", package: "chromium" })?,
     };
-    install(&workspace::root()?.join("tests/browser"))?;
+    install(folder)?;
     Ok(Tools { node, browser })
 }
 
-/// Installs what the test needs, unless it is there in the versions of the lock file.
-fn install(tests: &Path) -> Result<(), Error> {
+/// Installs what the folder's lock file names, unless it is there in the versions of the lock file.
+fn install(folder: &Path) -> Result<(), Error> {
     let lock = |path: PathBuf| -> Option<Value> { serde_json::from_str(&fs::read_to_string(path).ok()?).ok() };
     let versions = |lock: Option<Value>| {
         let packages = lock?["packages"].as_object().cloned()?;
         let installed = packages.into_iter().filter(|(name, _)| !name.is_empty());
         Some(installed.map(|(name, package)| (name, text(&package["version"]))).collect::<Vec<_>>())
     };
-    let installed = versions(lock(tests.join("node_modules/.package-lock.json")));
-    if installed.is_some() && installed == versions(lock(tests.join("package-lock.json"))) {
+    let installed = versions(lock(folder.join("node_modules/.package-lock.json")));
+    if installed.is_some() && installed == versions(lock(folder.join("package-lock.json"))) {
         return Ok(());
     }
     let npm = in_path("npm").ok_or(Error::Missing { what: "npm", package: "npm" })?;
-    succeed(Command::new(npm).arg("ci").current_dir(tests))?;
+    succeed(Command::new(npm).arg("ci").current_dir(folder))?;
     Ok(())
 }
 
@@ -164,7 +173,8 @@ fn copy(from: &Path, to: &Path) -> Result<(), Error> {
     fs::create_dir_all(to).map_err(file(to))?;
     for entry in fs::read_dir(from).map_err(file(from))?.flatten() {
         let (path, name) = (entry.path(), entry.file_name());
-        if path.is_file() && name != "kernel.rs" && name != "predict.toml" {
+        let of_student = ["kernel.rs", "predict.toml", "host.rs"].iter().any(|file| name == *file);
+        if path.is_file() && !of_student {
             fs::copy(&path, to.join(&name)).map_err(file(&path))?;
         }
     }

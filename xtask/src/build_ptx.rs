@@ -1,5 +1,6 @@
-//! `cargo xtask build-ptx`: compiles a crate of kernels to PTX with `cuda_builder`, or checks that its PTX matches its
-//! sources. `main` calls it; it writes the crate's folder of PTX and nothing else.
+//! `cargo xtask build-ptx`: compiles a crate of kernels to PTX with `cuda_builder`, or checks that
+//! its PTX matches its sources. `main` calls it; it writes the crate's folder of PTX and nothing
+//! else.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,7 +16,8 @@ use crate::workspace::{self, NotInWorkspace};
 /// Options of `build-ptx`.
 #[derive(Debug, clap::Args)]
 pub struct Options {
-    /// The folder of the crate of kernels to compile, instead of this repository's two. Its PTX is written to DIR/ptx.
+    /// The folder of the crate of kernels to compile, instead of this repository's two. Its PTX is
+    /// written to DIR/ptx.
     #[arg(long = "crate", value_name = "DIR")]
     krate: Option<PathBuf>,
 
@@ -24,7 +26,8 @@ pub struct Options {
     #[arg(long = "arch", value_name = "ARCH")]
     architectures: Vec<NvvmArch>,
 
-    /// Compile nothing; fail if a PTX file does not match its sources. Needs no compiler for GPU kernels.
+    /// Compile nothing; fail if a PTX file does not match its sources. Needs no compiler for GPU
+    /// kernels.
     #[arg(long, conflicts_with_all = ["emit_llvm", "out"])]
     check: bool,
 

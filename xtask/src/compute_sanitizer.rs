@@ -100,7 +100,8 @@ struct Job<'a> {
 }
 
 impl Job<'_> {
-    /// Whether it may hang: a barrier that not all threads reach does on some GPUs, and undefined behaviour may.
+    /// Whether it may hang: a barrier that not all threads reach does on some GPUs, and undefined
+    /// behaviour may.
     fn may_hang(&self) -> bool {
         self.case.marks.iter().any(|mark| matches!(mark.kind.as_str(), "sync" | "undefined"))
     }
@@ -225,7 +226,8 @@ fn kernel_of(line: &str) -> Option<&str> {
     line.split('\t').next().filter(|_| !line.starts_with('#'))
 }
 
-/// The lines of the results of these kernels. A kernel with a skipped run has none, so that all its runs are repeated.
+/// The lines of the results of these kernels. A kernel with a skipped run has none, so that all its
+/// runs are repeated.
 fn results_of(text: &str, cases: &[Case]) -> String {
     let skipped = |line: &str| line.split('\t').nth(4) == Some("skipped");
     let again: Vec<&str> = text.lines().filter(|line| skipped(line)).filter_map(kernel_of).collect();
@@ -234,7 +236,8 @@ fn results_of(text: &str, cases: &[Case]) -> String {
     lines.fold(String::new(), |lines, line| lines + line + "\n")
 }
 
-/// Waits for a run and returns its exit code. If it hangs, kills all its processes and returns `None`.
+/// Waits for a run and returns its exit code. If it hangs, kills all its processes and returns
+/// `None`.
 fn wait(mut child: Child, limit: Duration, mark: &str) -> Option<i32> {
     let start = Instant::now();
     let mut killed = false;

@@ -1,5 +1,5 @@
-//! `cargo xtask count`: counts the labs' kernels on a GPU with Nsight Compute, as the reference for the simulator's
-//! counters. `main` calls it.
+//! `cargo xtask count`: counts the labs' kernels on a GPU with Nsight Compute, as the reference for
+//! the simulator's counters. `main` calls it.
 //!
 //! `tests/tests/data/h200_labs.json` names the runs and the metrics. This chore runs each under
 //! `ncu` and writes the counts of every launch back to the file, in the order of the launches. The
@@ -13,6 +13,7 @@ use std::process::Command;
 use serde::{Deserialize, Serialize};
 
 use crate::program::{Error, file};
+use crate::records;
 use crate::workspace;
 
 /// Options of `count`.
@@ -62,8 +63,7 @@ struct Launch {
 pub fn run(options: &Options) -> Result<(), Error> {
     let root = workspace::root()?;
     let path = root.join(&options.file);
-    let text = fs::read_to_string(&path).map_err(|problem| file(&path, problem))?;
-    let mut counted: Counted = serde_json::from_str(&text).map_err(|problem| file(&path, problem))?;
+    let mut counted: Counted = records::read(&path)?;
     let scratch = tempfile::tempdir().map_err(|problem| file(&path, problem))?;
     let log = scratch.path().join("counts.csv");
     for run in counted.runs.iter_mut().filter(|run| !options.new || run.launches.is_empty()) {

@@ -11,8 +11,13 @@ pub struct Document {
     pub text: String,
 }
 
-/// Writes the documents of a chore, and prints their paths.
-pub fn write(root: &Path, documents: &[Document]) -> Result<(), Error> {
+/// Writes the documents of a chore; with `check` only compares them with what is there.
+pub fn finish(root: &Path, documents: &[Document], check: bool, chore: &'static str) -> Result<(), Error> {
+    if check { self::check(root, documents, chore) } else { write(root, documents) }
+}
+
+/// Writes the documents, and prints their paths.
+fn write(root: &Path, documents: &[Document]) -> Result<(), Error> {
     for Document { name, text } in documents {
         let path = root.join(name);
         fs::create_dir_all(path.parent().unwrap_or(root)).map_err(|problem| file(&path, problem))?;

@@ -1,4 +1,4 @@
-//! The exit codes of chores that did not succeed; clap has the second one, too. `main` and the chores return them.
+//! The exit codes of chores that did not succeed. `main` and the chores return them.
 
 /// The chore failed.
 pub const FAILED: u8 = 1;

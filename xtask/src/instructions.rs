@@ -1,18 +1,18 @@
-//! `cargo xtask instructions`: counts the processor's instructions for some runs of the simulator, under
-//! Valgrind, and compares them with those in `measurements/instructions.json`. A count has no noise, so
-//! that a change of a few percent is seen on any machine, however busy; times are in `docs/SPEED.md`.
+//! `cargo xtask instructions`: counts the processor's instructions for some runs of the simulator,
+//! under Valgrind, and compares them with those in `measurements/instructions.json`. A count has no
+//! noise, so that a change of a few percent is seen on any machine, however busy; times are in
+//! `docs/SPEED.md`.
 //!
 //! The programs are those of `cargo test`: built without `--release`, with the simulator optimised.
 
 use std::fmt::Write as _;
-use std::fs;
 use std::path::Path;
 use std::process::Command;
 
 use clap::Args;
 use serde::{Deserialize, Serialize};
 
-use crate::program::{Error, file, output, sibling, succeed};
+use crate::program::{Error, output, sibling, succeed};
 use crate::records;
 use crate::workspace;
 
@@ -31,7 +31,8 @@ const FILE: &str = "measurements/instructions.json";
 /// well below.
 const MAY_RISE: f64 = 1.03;
 
-/// What is counted: a name, and the arguments of `host`. Each goes through another part of the simulator.
+/// What is counted: a name, and the arguments of `host`. Each goes through another part of the
+/// simulator.
 const RUNS: [(&str, &str); 7] = [
     ("a PTX file is read", "check kernels/ptx/kernels.sm_75.ptx"),
     ("counts", "transpose --padded --rows 1024 --no-predict --device sim"),
@@ -65,11 +66,7 @@ struct Count {
 pub fn run(options: &Options) -> Result<(), Error> {
     let root = workspace::root()?;
     let path = root.join(FILE);
-    let recorded: Counts = match fs::read_to_string(&path) {
-        Ok(text) => serde_json::from_str(&text).map_err(|error| file(&path, error))?,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound && !options.check => Counts::default(),
-        Err(error) => return Err(file(&path, error)),
-    };
+    let recorded: Counts = if path.exists() || options.check { records::read(&path)? } else { Counts::default() };
     let compiler = succeed(Command::new("rustc").arg("--version"))?.trim().to_owned();
     let host = sibling("host")?;
     let mut counts = Counts { compiler, runs: Vec::new() };
@@ -79,8 +76,7 @@ pub fn run(options: &Options) -> Result<(), Error> {
         counts.runs.push(Count { name: name.into(), command: command.into(), instructions });
     }
     if !options.check {
-        let text = records::lines(&counts, 2).map_err(|error| file(&path, error))?;
-        return fs::write(&path, text).map_err(|error| file(&path, error));
+        return records::save(&counts, 2, &path);
     }
     if recorded.compiler != counts.compiler {
         println!(
@@ -171,7 +167,7 @@ mod tests {
     #[test]
     fn the_record_has_each_run_once() {
         let path = workspace::root().unwrap().join(FILE);
-        let recorded: Counts = serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap();
+        let recorded: Counts = records::read(&path).unwrap();
         let commands: Vec<&str> = recorded.runs.iter().map(|run| run.command.as_str()).collect();
         assert_eq!(commands, RUNS.map(|(_, command)| command));
     }

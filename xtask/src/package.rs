@@ -1,4 +1,5 @@
-//! Asks cargo about a crate of kernels that the user names. `build-ptx --crate` calls it. Only reads.
+//! Asks cargo about a crate of kernels that the user names. `build-ptx --crate` calls it. Only
+//! reads.
 
 use std::env;
 use std::path::{Path, PathBuf};

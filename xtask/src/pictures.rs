@@ -1,6 +1,6 @@
 //! `cargo xtask pictures`: draws the pictures of the documents into `docs/pictures`, or checks that
-//! they are as they would be drawn: the course's shapes of access, two sweeps, and a report at a glance, which
-//! `host` runs for.
+//! they are as they would be drawn: the course's shapes of access, two sweeps, and a report at a
+//! glance, which `host` runs for.
 
 use std::fs;
 use std::path::Path;

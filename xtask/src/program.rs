@@ -4,16 +4,20 @@
 use std::env;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::time::Instant;
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::records;
 use crate::workspace::NotInWorkspace;
 
 /// The options of a chore that measures on a GPU and writes a document about it.
 #[derive(Debug, clap::Args)]
 pub struct MeasureOptions {
-    /// Run the labs on this machine's GPU first; otherwise the document is written from the last measurements.
+    /// Run the labs on this machine's GPU first; otherwise the document is written from the last
+    /// measurements.
     #[arg(long)]
     pub measure: bool,
     /// Write nothing; fail if the document does not match the measurements.
@@ -25,6 +29,21 @@ pub struct MeasureOptions {
     /// Measure only this lab, and keep the other numbers.
     #[arg(long, value_name = "LAB", requires = "measure")]
     pub only: Option<String>,
+}
+
+impl MeasureOptions {
+    /// The last measurements, before a new one replaces some of them.
+    ///
+    /// # Errors
+    ///
+    /// If there are none, and none are made now; or if the file cannot be read.
+    pub fn last<T: DeserializeOwned + Default>(&self, path: &Path) -> Result<T, Error> {
+        match path.exists() {
+            true => records::read(path),
+            false if self.measure => Ok(T::default()),
+            false => Err(file(path, "there are no measurements; measure with --measure")),
+        }
+    }
 }
 
 /// Why a chore that measures failed.
@@ -111,6 +130,36 @@ pub fn devices(host: &Path) -> Result<Value, Failed> {
     Ok(serde_json::from_str(&devices).unwrap_or_default())
 }
 
+/// The JSON that a command prints.
+///
+/// # Errors
+///
+/// As [`succeed`], or if it is no JSON.
+pub fn json(command: &mut Command) -> Result<Value, Failed> {
+    let printed = succeed(command)?;
+    serde_json::from_str(&printed).map_err(|problem| Failed::of(command, problem))
+}
+
+/// Does some work of a chore, and prints how long it took.
+pub fn timed<T, E>(what: &str, work: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
+    let begin = Instant::now();
+    let done = work()?;
+    println!("{what}: {:.1} s", begin.elapsed().as_secs_f64());
+    Ok(done)
+}
+
+/// The lab that a command of the program runs.
+pub fn lab(arguments: &str) -> &str {
+    arguments.split(' ').next().unwrap_or_default()
+}
+
+/// Half the distance between the quartiles of a row of a report, in percent of its time.
+pub fn spread_percent(row: &Value) -> Option<f64> {
+    let quartile = |name: &str| row["timing"][name].as_f64();
+    let (lower, upper) = (quartile("time_lower_quartile_ms")?, quartile("time_upper_quartile_ms")?);
+    Some((upper - lower) / 2.0 / row["time_ms"].as_f64()? * 100.0)
+}
+
 /// Runs a command and returns what it printed.
 ///
 /// # Errors
@@ -132,6 +181,18 @@ pub fn output(command: &mut Command) -> Result<Output, Failed> {
     }
     let said = String::from_utf8_lossy(&output.stderr);
     Err(Failed::of(command, said.lines().last().unwrap_or("it printed nothing")))
+}
+
+/// Where cargo builds a workspace: as its environment (`CARGO_TARGET_DIR`) and configuration say.
+///
+/// # Errors
+///
+/// If cargo does not say it.
+pub fn target(root: &Path) -> Result<PathBuf, Failed> {
+    let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    cargo.args(["metadata", "--no-deps", "--format-version", "1"]).current_dir(root);
+    let metadata: Value = serde_json::from_str(&succeed(&mut cargo)?).unwrap_or_default();
+    Ok(metadata["target_directory"].as_str().map_or_else(|| root.join("target"), PathBuf::from))
 }
 
 /// A program of this workspace, which cargo builds, beside this one. With `COALESCE_BUILT` in the

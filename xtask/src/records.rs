@@ -1,11 +1,31 @@
-//! Measurements as JSON of one record a line: short, and a diff shows the records that changed. Pure.
+//! Files of measurements: JSON with one record a line, so that files are short, and a diff shows
+//! the records that changed.
+
+use std::fs;
+use std::path::Path;
 
 use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
+
+use crate::program::{Error, file};
+
+/// Reads a file of measurements.
+pub fn read<T: DeserializeOwned>(path: &Path) -> Result<T, Error> {
+    let text = fs::read_to_string(path).map_err(|problem| file(path, problem))?;
+    serde_json::from_str(&text).map_err(|problem| file(path, problem))
+}
+
+/// Writes a file of measurements, which has records at this depth.
+pub fn save(value: &impl Serialize, depth: usize, path: &Path) -> Result<(), Error> {
+    let text = lines(value, depth).map_err(|problem| file(path, problem))?;
+    fs::create_dir_all(path.parent().unwrap_or(path)).map_err(|problem| file(path, problem))?;
+    fs::write(path, text).map_err(|problem| file(path, problem))
+}
 
 /// A value as JSON. Objects and arrays are broken into lines down to this depth; what is in them is
 /// one line.
-pub fn lines(value: &impl Serialize, depth: usize) -> serde_json::Result<String> {
+fn lines(value: &impl Serialize, depth: usize) -> serde_json::Result<String> {
     let mut text = String::new();
     write(&mut text, &serde_json::to_value(value)?, depth, 0);
     text.push('\n');

@@ -24,7 +24,8 @@ pub fn with_advice(error: &CudaBuilderError) -> String {
 /// Options of `setup`.
 #[derive(Debug, clap::Args)]
 pub struct Options {
-    /// Install nothing; report what is installed and what would be done, and fail if there is no compiler.
+    /// Install nothing; report what is installed and what would be done, and fail if there is no
+    /// compiler.
     #[arg(long)]
     check: bool,
 }

@@ -1,4 +1,5 @@
-//! Formats commands as a person would type them, for messages. `build-ptx` and `new-kernels` call it. Pure.
+//! Formats commands as a person would type them, for messages. `build-ptx` and `new-kernels` call
+//! it. Pure.
 
 /// A word of a shell command, quoted if necessary.
 pub fn word(text: &str) -> String {

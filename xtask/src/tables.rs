@@ -33,6 +33,11 @@ pub fn listed(names: &[impl AsRef<str>]) -> String {
     }
 }
 
+/// The least and the greatest.
+pub fn extremes(numbers: &[f64]) -> [f64; 2] {
+    [f64::min, f64::max].map(|of| numbers.iter().copied().reduce(of).unwrap_or(f64::NAN))
+}
+
 /// The geometric mean.
 pub fn geometric_mean(numbers: &[f64]) -> f64 {
     (numbers.iter().map(|number| number.ln()).sum::<f64>() / numbers.len() as f64).exp()
@@ -46,6 +51,7 @@ mod tests {
     fn numbers_are_summed_up() {
         assert_eq!(median(&[3.0, 1.0, 2.0]), 2.0);
         assert_eq!(median(&[4.0, 1.0, 2.0, 3.0]), 2.5);
+        assert_eq!(extremes(&[3.0, 1.0, 2.0]), [1.0, 3.0]);
         assert!((geometric_mean(&[0.5, 2.0]) - 1.0).abs() < 1e-12);
     }
 }

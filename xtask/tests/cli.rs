@@ -1,4 +1,5 @@
-//! Tests of the chores' command line, in a made-up workspace. No compiler for GPU kernels is needed.
+//! Tests of the chores' command line, in a made-up workspace. No compiler for GPU kernels is
+//! needed.
 
 use std::fs;
 

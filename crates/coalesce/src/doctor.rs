@@ -1,5 +1,5 @@
-//! `coalesce doctor PROGRAM`: what a program will meet when it runs with the simulator's driver, and
-//! the remedy. It only looks at files.
+//! `coalesce doctor PROGRAM`: what a program will meet when it runs with the simulator's driver,
+//! and the remedy. It only looks at files.
 
 use std::ffi::OsString;
 use std::fmt::Write;
@@ -86,7 +86,8 @@ fn of_binary(bytes: &[u8]) -> Vec<Finding> {
             targets(&contents.machine_code)
         )));
     }
-    // The runtime library looks for the driver itself, so a program that has it inside names the driver.
+    // The runtime library looks for the driver itself, so a program that has it inside names the
+    // driver.
     let registers = has(bytes, "__cudaRegisterFatBinary");
     if registers && has(bytes, "libcudart.so") {
         findings.push(Finding::Fine(
@@ -114,11 +115,7 @@ fn of_binary(bytes: &[u8]) -> Vec<Finding> {
 
 /// What is known of Python's packages.
 const PACKAGES: [(&str, bool, &str); 8] = [
-    (
-        "numba",
-        true,
-        "numba-cuda runs; uninstall nvidia-nvjitlink, whose linker makes machine code: then the driver links",
-    ),
+    ("numba", true, "numba-cuda runs; `coalesce run` puts a stand-in for nvJitLink into its place"),
     ("triton", true, "Triton runs; `coalesce run` puts a stand-in for ptxas into its place"),
     ("tinygrad", true, "tinygrad runs with CUDA=1; its compiler needs CUDA_PATH for kernels that include cuda_fp16.h"),
     ("cuda.core", true, "cuda.core runs programs compiled to PTX; NVRTC's cubins are machine code"),
@@ -167,7 +164,7 @@ mod tests {
     fn scripts_are_judged_by_their_imports() {
         let said = |text: &str| of_script(text.as_bytes());
         assert!(
-            matches!(&said("import numpy as np\nfrom numba import cuda\n")[..], [Finding::Fine(say)] if say.contains("nvjitlink"))
+            matches!(&said("import numpy as np\nfrom numba import cuda\n")[..], [Finding::Fine(say)] if say.contains("nvJitLink"))
         );
         assert!(matches!(&said("  import os, torch")[..], [Finding::Blocks(say)] if say.contains("keyed hash")));
         assert!(matches!(&said("import torchless\n# import cupy")[..], [Finding::Note(_)]));

@@ -4,12 +4,13 @@
 use std::ffi::{OsStr, OsString};
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+
+use coalesce_driver::JIT_LINKERS;
+use coalesce_driver::installed::{DRIVER, newest};
 
 use crate::shim;
 
-/// The libraries' names where cargo builds them.
-const DRIVER: &str = "libcoalesce_driver";
+/// The runtime library's name where cargo builds it.
 const RUNTIME: &str = "libcoalesce_cudart";
 /// The names under which programs look for the driver, and for the runtime library.
 const DRIVERS: [&str; 2] = ["libcuda.so.1", "libcuda.so"];
@@ -43,33 +44,24 @@ pub fn find() -> Result<Library, String> {
     Ok(Library { driver, runtime, ptxas })
 }
 
-/// The first of these folders that has the library decides; of several builds there, the newest.
-fn newest(library: &str, folders: &[PathBuf]) -> Option<PathBuf> {
-    let is_library = |name: &OsStr| {
-        let name = name.to_string_lossy();
-        let rest = name.strip_prefix(library).and_then(|rest| rest.strip_suffix(".so"));
-        rest.is_some_and(|hash| hash.is_empty() || hash.starts_with('-'))
-    };
-    folders.iter().find_map(|folder| {
-        let files = std::fs::read_dir(folder).ok()?.flatten().filter(|file| is_library(&file.file_name()));
-        let modified =
-            |file: &std::fs::DirEntry| file.metadata().and_then(|it| it.modified()).unwrap_or(SystemTime::UNIX_EPOCH);
-        files.max_by_key(modified).map(|file| file.path())
-    })
-}
-
 impl Library {
-    /// Links the libraries into a folder, under the names that programs look for.
+    /// Links the libraries into a folder, under the names that programs look for: the driver
+    /// itself, which linkers read, too, and for the others small libraries that need the real ones.
     pub fn link_into(&self, folder: &Path) -> Result<(), String> {
+        let replaced = |name: &str| {
+            let file = folder.join(name);
+            let _ = std::fs::remove_file(&file);
+            file
+        };
         for name in DRIVERS {
-            let link = folder.join(name);
-            let _ = std::fs::remove_file(&link);
+            let link = replaced(name);
             symlink(&self.driver, &link).map_err(|error| format!("{}: {error}", link.display()))?;
         }
-        for name in RUNTIMES {
-            let (file, Some(runtime)) = (folder.join(name), &self.runtime) else { continue };
-            let _ = std::fs::remove_file(&file);
-            let written = std::fs::write(&file, shim::library(name, runtime.as_os_str()));
+        let jit_linkers = JIT_LINKERS.map(|name| (name, Some(&self.driver)));
+        let runtimes = RUNTIMES.map(|name| (name, self.runtime.as_ref()));
+        for (name, needed) in jit_linkers.into_iter().chain(runtimes) {
+            let (file, Some(needed)) = (replaced(name), needed) else { continue };
+            let written = std::fs::write(&file, shim::library(name, needed.as_os_str()));
             written.map_err(|error| format!("{}: {error}", file.display()))?;
         }
         Ok(())
@@ -78,7 +70,13 @@ impl Library {
     /// The variables that make a program load the library from this folder. The first comes before
     /// what it has already.
     pub fn variables(&self, folder: &Path) -> Vec<(&'static str, OsString)> {
-        let mut variables = vec![("LD_LIBRARY_PATH", folder.into()), ("TRITON_LIBCUDA_PATH", folder.into())];
+        let mut variables = vec![
+            ("LD_LIBRARY_PATH", folder.into()),
+            ("TRITON_LIBCUDA_PATH", folder.into()),
+            // The driver loads the stand-ins for nvJitLink from there: whoever looks for that finds
+            // it loaded.
+            ("COALESCE_STAND_INS", folder.into()),
+        ];
         if let Some(ptxas) = &self.ptxas {
             // Triton takes the second for Hopper, too.
             variables.push(("TRITON_PTXAS_PATH", ptxas.into()));

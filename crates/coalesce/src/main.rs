@@ -1,4 +1,5 @@
-//! The program `coalesce`: runs any CUDA program on the simulator, and reports what its kernels did.
+//! The program `coalesce`: runs any CUDA program on the simulator, and reports what its kernels
+//! did.
 //!
 //! | file | contents |
 //! | --- | --- |
@@ -9,8 +10,8 @@
 //! | `environment` | those variables for a shell, a Dockerfile, a CI file |
 //! | `doctor` | what a program will meet, and the remedy |
 //!
-//! Errors are one line, with exit code 2. Otherwise the exit code of `run` is the program's, or 1 if
-//! a kernel had a fault.
+//! Errors are one line, with exit code 2. Otherwise the exit code of `run` is the program's, or 1
+//! if a kernel had a fault.
 
 #[cfg(target_os = "linux")]
 mod doctor;
@@ -47,6 +48,7 @@ fn main() -> ExitCode {
         Doctor(doctor::Options),
     }
 
+    common::signals::fail_beyond_the_file_limit();
     let command = match Command::try_parse() {
         Ok(command) => command,
         Err(error) if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) => {
@@ -55,9 +57,7 @@ fn main() -> ExitCode {
             return ExitCode::SUCCESS;
         }
         Err(error) => {
-            let text = error.render().to_string();
-            let first = wording::one_line(text.split("\n\n").next().unwrap_or_default());
-            eprintln!("{first}; see --help");
+            eprintln!("error: {}", wording::usage_line(&error.render().to_string()));
             return ExitCode::from(2);
         }
     };

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use coalesce_driver::Shape;
-use coalesce_driver::record::{ENDING, KernelRecord};
+use coalesce_driver::record::{ENDING, FAILED, KernelRecord, WHOLE};
 use device::LaunchConfig;
 use host::recorded::{self, RecordedKernel};
 use simt::Model;
@@ -14,10 +14,26 @@ pub fn read(folder: &Path) -> Result<Vec<RecordedKernel>, String> {
     let mut names = Vec::new();
     for file in std::fs::read_dir(folder).map_err(failed)? {
         let name = file.map_err(failed)?.file_name();
+        name.to_str().map_or(Ok(()), |name| check_whole(folder, name))?;
         names.extend(name.to_str().filter(|name| name.ends_with(ENDING)).map(str::to_owned));
     }
     names.sort_by_key(|name| order(name));
     names.iter().map(|name| one(folder, name)).collect()
+}
+
+/// Readies a folder for records.
+pub fn prepare(folder: &Path) -> std::io::Result<()> {
+    std::fs::write(folder.join(WHOLE), "")
+}
+
+/// Fails if a process could not write its records there.
+fn check_whole(folder: &Path, name: &str) -> Result<(), String> {
+    let Some(error) = name.strip_prefix(FAILED).and_then(|number| number.parse().ok()) else { return Ok(()) };
+    let error = std::io::Error::from_raw_os_error(error);
+    Err(format!(
+        "{}: the records of kernels cannot be written: {error}; name another folder in TMPDIR",
+        folder.display()
+    ))
 }
 
 /// The process and the kernel's number.

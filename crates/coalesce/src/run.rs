@@ -11,10 +11,12 @@ use std::sync::atomic::AtomicBool;
 
 use clap::{Args, ValueEnum};
 use device::DeviceChoice;
+use goals::requirement::Machine;
 use host::lines::LineFlags;
 use host::orders::OrderFlags;
 use host::recorded::{self, RecordedKernel, Wanted};
 use host::report::Format;
+use host::requirements::{RequireFlags, Requirements};
 use simt::{Checks, LoadCaching, Model};
 
 use crate::{library, records};
@@ -32,8 +34,8 @@ pub struct Options {
     /// The faults to look for, separated by commas: memory, init, race, sync, undefined; or all
     #[arg(long, value_name = "CHECKS")]
     check: Option<Checks>,
-    /// What a fault does: stop the launch, as soon as it happens; continue, which shows accesses out of
-    /// bounds and skips them; or defer, which fails at the next synchronisation, as on a GPU
+    /// What a fault does: stop the launch, as soon as it happens; continue, which shows accesses
+    /// out of bounds and skips them; or defer, which fails at the next synchronisation, as on a GPU
     #[arg(long, value_enum, value_name = "WHAT", default_value = "stop")]
     fault: Fault,
     /// Predict the time of each launch
@@ -49,6 +51,8 @@ pub struct Options {
     /// The seed of --schedules; the same seed gives the same orders everywhere
     #[arg(long, value_name = "SEED", default_value_t = 1)]
     seed: u64,
+    #[command(flatten)]
+    required: RequireFlags,
     /// A further folder of sources; may be repeated
     #[arg(long, value_name = "FOLDER")]
     sources: Vec<PathBuf>,
@@ -76,7 +80,8 @@ enum Fault {
 /// Runs the program and reports. Returns the exit code.
 pub fn main(options: &Options) -> Result<u8, String> {
     options.lines.check_format(options.format).map_err(|error| error.to_string())?;
-    let settings = settings(options)?;
+    let goals = goals(options)?;
+    let settings = settings(options, &goals)?;
     fault_text::sources::also_beside(beside(&options.program));
     for file in options.report.iter().chain(&options.output) {
         recorded::check_page(file).map_err(|error| error.to_string())?;
@@ -87,6 +92,7 @@ pub fn main(options: &Options) -> Result<u8, String> {
     let library = library::find()?;
     let folder = tempfile::tempdir().map_err(|error| format!("a folder for records: {error}"))?;
     library.link_into(folder.path())?;
+    records::prepare(folder.path()).map_err(|error| format!("{}: {error}", folder.path().display()))?;
 
     let (program, arguments) = options.program.split_first().ok_or("name a program")?;
     let mut command = Command::new(program);
@@ -102,16 +108,26 @@ pub fn main(options: &Options) -> Result<u8, String> {
     let status = command.status().map_err(|error| format!("{shown} cannot be run: {error}"))?;
 
     let kernels = records::read(folder.path())?;
-    report(&kernels, options)?;
+    let goals_are_met = report(&kernels, options, goals)?;
     let faulty = kernels.iter().any(|kernel| kernel.stopped.is_some() || !kernel.findings.is_empty());
     Ok(match code(status) {
-        0 if faulty => 1,
+        0 if faulty || !goals_are_met => 1,
         code => code,
     })
 }
 
+/// The goals that the kernels must meet.
+fn goals(options: &Options) -> Result<Requirements, String> {
+    let counts = match options.device {
+        DeviceChoice::Model(model, _) => Some(model),
+        _ => None,
+    };
+    let predicts = counts.or_else(|| Model::named("hopper")).ok_or("there is no model of a GPU")?;
+    options.required.read(Machine { counts, predicts }).map_err(|error| error.to_string())
+}
+
 /// The driver's settings.
-fn settings(options: &Options) -> Result<Vec<(&'static str, OsString)>, String> {
+fn settings(options: &Options, goals: &Requirements) -> Result<Vec<(&'static str, OsString)>, String> {
     let mut settings: Vec<(&str, OsString)> = Vec::new();
     match options.device {
         DeviceChoice::Simulator => {}
@@ -140,10 +156,10 @@ fn settings(options: &Options) -> Result<Vec<(&'static str, OsString)>, String> 
         Fault::Defer => "defer",
     };
     settings.push(("COALESCE_FAULT", fault.into()));
-    if options.lines.watches() {
+    if options.lines.watches() || goals.watch() {
         settings.push(("COALESCE_REQUESTS", "1".into()));
     }
-    if options.predict {
+    if options.predict || goals.predict() {
         settings.push(("COALESCE_PREDICT", "always".into()));
     }
     settings.extend(options.only.as_ref().map(|kernel| ("COALESCE_ONLY_KERNEL", kernel.into())));
@@ -178,22 +194,24 @@ fn beside(program: &[OsString]) -> Vec<PathBuf> {
     folders
 }
 
-fn report(kernels: &[RecordedKernel], options: &Options) -> Result<(), String> {
+/// Writes the report. Returns whether the goals are met.
+fn report(kernels: &[RecordedKernel], options: &Options, goals: Requirements) -> Result<bool, String> {
     let about = options.program.iter().map(|part| part.to_string_lossy()).collect::<Vec<_>>().join(" ");
     if kernels.is_empty() {
         let what = options.only.as_ref().map_or("no kernel".to_owned(), |kernel| format!("no kernel {kernel}"));
         eprintln!("note: {what} was launched; `coalesce doctor PROGRAM` says what may be in the way");
-        if options.format == Format::Table && options.report.is_none() {
-            return Ok(());
+        if options.format == Format::Table && options.report.is_none() && !options.required.any() {
+            return Ok(true);
         }
     }
     let failed = |error: device::Error| error.to_string();
     let device = device::open(options.device, &host::built_in::options()).map_err(failed)?;
-    let wanted = Wanted { lines: options.lines, sources: options.sources.clone() };
+    let goals = options.required.any().then_some(goals);
+    let wanted = Wanted { lines: options.lines, sources: options.sources.clone(), goals };
     recorded::check_pictured(kernels, &wanted).map_err(failed)?;
     let shown = (about.as_str(), &wanted, options.format);
     let mut text = Vec::new();
-    recorded::write(kernels, device.properties(), shown, &mut text).map_err(failed)?;
+    let verdict = recorded::write(kernels, device.properties(), shown, &mut text).map_err(failed)?;
     match &options.output {
         Some(file) => common::output_file::write_whole(file, |out| out.write_all(&text)).map_err(failed)?,
         None => print(&String::from_utf8_lossy(&text))?,
@@ -201,7 +219,9 @@ fn report(kernels: &[RecordedKernel], options: &Options) -> Result<(), String> {
     if let Some(page) = &options.report {
         recorded::write_page(kernels, device.properties(), (&about, &wanted), page).map_err(failed)?;
     }
-    Ok(())
+    let missed = verdict.and_then(|verdict| verdict.error(options.format == Format::Table));
+    missed.iter().for_each(|text| eprint!("{text}"));
+    Ok(missed.is_none())
 }
 
 /// Writes to the standard output. A reader that closes the pipe early is not a failure.

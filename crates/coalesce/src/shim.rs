@@ -1,6 +1,7 @@
-//! A library without code that needs another: an ELF file, written byte by byte. Programs of nvcc ask
-//! for a library of a name (`libcudart.so.13`) that defines a version of the same name, and the
-//! system's loader warns of each that does not. Linkers write such libraries; none need be installed.
+//! A library without code that needs another: an ELF file, written byte by byte. Programs of nvcc
+//! ask for a library of a name (`libcudart.so.13`) that defines a version of the same name, and the
+//! system's loader warns of each that does not. Linkers write such libraries; none need be
+//! installed.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -35,7 +36,8 @@ pub fn library(name: &str, needed: &OsStr) -> Vec<u8> {
     };
     let [hash, symbols, versions, definitions, strings_at] =
         [&hash[..], &symbols, &versions, &definitions, &strings].map(&mut append);
-    // Needed, name, hash, strings, symbols, their sizes, versions of symbols, definitions, their number, the end.
+    // Needed, name, hash, strings, symbols, their sizes, versions of symbols, definitions, their
+    // number, the end.
     let dynamic: [(u64, u64); 11] = [
         (1, needed_at),
         (14, name_at),
@@ -68,8 +70,8 @@ pub fn library(name: &str, needed: &OsStr) -> Vec<u8> {
     for half in [HEADER as u16, PROGRAM_HEADER as u16, 3, 64, 0, 0] {
         header.extend(half.to_le_bytes());
     }
-    // All of the file, readable and writable: the loader writes addresses into the dynamic section. The stack is not
-    // executable.
+    // All of the file, readable and writable: the loader writes addresses into the dynamic section.
+    // The stack is not executable.
     let stack = 0x6474_e551;
     let parts = [(1u32, 0, length, 0x1_0000), (2, dynamic, bytes.len() as u64, 8), (stack, 0, 0, 16)];
     for (kind, at, bytes, alignment) in parts {
@@ -105,7 +107,8 @@ fn definition(flags: u16, index: u16, name: &str, next: u32) -> Vec<u8> {
 mod tests {
     use super::*;
 
-    /// The loader itself is the judge, in `tests/program.rs`; here are the fields that it reads last.
+    /// The loader itself is the judge, in `tests/program.rs`; here are the fields that it reads
+    /// last.
     #[test]
     fn the_file_names_itself_and_what_it_needs() {
         let file = library("libcudart.so.13", OsStr::new("/some/where.so"));

@@ -3,11 +3,12 @@
 #![cfg(target_os = "linux")]
 
 use std::ffi::{CString, c_char, c_int, c_uint, c_void};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::ptr::null;
 
 use assert_cmd::Command;
 use libloading::Library;
+use libloading::os::unix::{Library as UnixLibrary, RTLD_NOW};
 
 const PTX: &str = "\
 .version 7.8
@@ -65,6 +66,9 @@ const WITH_LINES: &str = "\
 }
 .file 1 \"SCRIPT\"
 ";
+
+/// With this flag, `dlopen` finds only what is loaded.
+const NO_LOAD: c_int = 4;
 
 /// The name of this variable says what the test does as the program that is run.
 const ROLE: &str = "COALESCE_PROGRAM_TEST";
@@ -136,6 +140,14 @@ fn the_program_that_is_run() {
             println!("status: {}", launch("_Z4pastPj", 1, 0));
             return;
         }
+        if role == "stand-ins" {
+            for name in ["libnvJitLink.so.12", "libnvJitLink.so.13"] {
+                let loaded = UnixLibrary::open(Some(name), NO_LOAD | RTLD_NOW).expect("it is loaded");
+                assert!(loaded.get::<*const ()>(b"__nvJitLinkCreate_12_9").is_ok(), "{name}");
+            }
+            println!("both are loaded");
+            return;
+        }
         if role == "devices" {
             let mut count = 0;
             assert_eq!(call!("cuDeviceGetCount"(&mut count => &mut c_int)), 0);
@@ -191,6 +203,34 @@ fn each_kernel_is_reported_with_its_counters() {
     // A sector a thread: 32 sectors a request.
     let row = report.lines().find(|line| line.starts_with("strided ")).expect("a row");
     assert!(row.split_whitespace().any(|cell| cell == "32.0"), "{report}");
+}
+
+/// Records that cannot be written are an error, not a report of a part.
+#[test]
+fn records_on_a_full_disk_are_an_error() {
+    let test = std::env::current_exe().expect("a path");
+    // The program may write no file, and is not ended for trying.
+    let script = "trap '' XFSZ; ulimit -f 0; exec \"$0\" the_program_that_is_run --exact --nocapture";
+    let folder = tempfile::tempdir().expect("a folder");
+    let page = folder.path().join("page.html");
+    let mut command = coalesce(&["run", "--report"]);
+    command.arg(&page).args(["--", "sh", "-c", script]).arg(test).env(ROLE, "launches");
+    let (out, messages, code) = ran(command);
+    assert!(out.contains("statuses: (0, 0, 0)") && !out.contains("strided:"), "{out}");
+    assert_eq!(code, 2, "{out}{messages}");
+    let said: Vec<&str> = messages.lines().collect();
+    let [line] = said[..] else { panic!("{messages}") };
+    assert!(line.starts_with("error: ") && line.ends_with("name another folder in TMPDIR"), "{line}");
+    assert!(line.contains("the records of kernels cannot be written: File too large"), "{line}");
+    assert!(!page.exists());
+}
+
+/// A wrong command line is one line, with what is similar.
+#[test]
+fn wrong_command_lines_are_one_line() {
+    let (_, messages, code) = ran(coalesce(&["run", "--shedules", "3", "true"]));
+    assert_eq!((code, messages.lines().count()), (2, 1), "{messages}");
+    assert!(messages.starts_with("error: unexpected argument '--shedules' found; tip: "), "{messages}");
 }
 
 #[test]
@@ -263,6 +303,8 @@ fn another_result_in_another_order_is_a_fault() {
     assert!(messages.starts_with("error: kernel `lost_update(unsigned int*)`: "), "{messages}");
     let words = messages.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(words.contains(" of 8 other orders give another result: the word at byte 0 of 2048 bytes"), "{messages}");
+    assert!(words.contains(" How it comes about, at byte 0 of 2048 bytes at 0x"), "{messages}");
+    assert!(words.contains(" reads ") && words.contains(" over "), "{messages}");
     let order = messages.split("--schedule ").nth(1).and_then(|rest| rest.lines().next()).expect("an order");
     let (report, again, code) = ran(run(&["--schedule", order], "orders"));
     assert!(code == 1 && report.contains("held: 8"), "{report}{again}");
@@ -301,6 +343,48 @@ fn a_model_counts_its_caches() {
 }
 
 #[test]
+fn goals_are_met_or_named_with_their_line() {
+    let met =
+        ["stores.sectors of strided == 128", "launches == 3", "hopper: predicted.us of race < 1000", "findings == 0"];
+    let flags: Vec<&str> = met.iter().flat_map(|goal| ["--require", goal]).collect();
+    let (report, messages, code) = ran(run(&flags, "launches"));
+    assert_eq!((code, messages.as_str()), (0, ""), "{report}");
+    assert!(report.contains("\nGoals:\n   ok   stores.sectors of strided == 128: 128\n"), "{report}");
+
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("goals.toml");
+    let goals = "[[goal]]\nthat = \"stores.sectors_per_request of * <= 4\"\nwhy = \"Store neighbours together.\"\n\n\
+                 [[goal]]\nthat = \"stores.sectors == stores.bytes / 32\"\n";
+    std::fs::write(&file, goals).expect("the goals are written");
+    let file = file.to_str().expect("a path");
+    let (report, messages, code) = ran(run(&["--goals", file], "launches"));
+    assert_eq!((code, messages.as_str()), (1, "error: 2 of 3 goals missed\n"), "{report}");
+    let words = report.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("ok stores.sectors_per_request of * <= 4 (race): 1"), "{report}");
+    assert!(words.contains("missed stores.sectors_per_request of * <= 4 (strided): 32; "), "{report}");
+    assert!(words.contains(":18 has 32. Store neighbours together. "), "{report}");
+    assert!(words.contains("missed stores.sectors == stores.bytes / 32: 129, bound 16.12"), "{report}");
+    // The access, drawn.
+    assert!(words.contains("(block 0, 0, 0, warp 0): ") && words.contains("32 sectors"), "{report}");
+
+    let (report, messages, code) =
+        ran(run(&["--goals", file, "--format", "json", "--output", "/dev/null"], "launches"));
+    assert_eq!((code, messages.lines().count()), (1, 2), "{report}{messages}");
+    assert!(messages.starts_with("error: missed: stores.sectors_per_request of * <= 4 (strided): 32; "), "{messages}");
+    let flags = ["--check", "all", "--require", "findings of race == 0", "--format", "json", "--output", "/dev/stderr"];
+    let (report, messages, code) = ran(run(&flags, "launches"));
+    let json = messages.find("\n{").map(|at| &messages[at..]).unwrap_or_default();
+    let mut json = serde_json::Deserializer::from_str(json).into_iter::<serde_json::Value>();
+    let json = json.next().and_then(Result::ok).unwrap_or_else(|| panic!("no JSON: {report}{messages}"));
+    let goal = serde_json::json!({
+        "goal": "findings of race == 0", "kernel": null, "met": false, "value": 1.0, "bound": 0.0, "line": null, "why": null
+    });
+    assert_eq!((code, &json["goals"][0]), (1, &goal), "{messages}");
+    let (csv, _, _) = ran(run(&["--require", "launches of race == 2", "--format", "csv"], "launches"));
+    assert!(csv.contains("\n,launches of race == 2,missed\n"), "{csv}");
+}
+
+#[test]
 fn the_exit_code_is_the_programs() {
     assert_eq!(ran(run(&[], "exits with 3")).2, 3);
     let (report, messages, code) = ran(run(&[], "none"));
@@ -314,6 +398,12 @@ fn what_cannot_be_done_is_one_line() {
         (&["run", "--", "no-such-program"][..], "no-such-program cannot be run"),
         (&["run", "--device", "gpu", "--", "true"], "the driver runs on the simulator"),
         (&["run", "--device", "sim:abacus", "--", "true"], "abacus"),
+        (&["run", "--require", "sectors < 1", "--", "true"], "unknown metric 'sectors'"),
+        (
+            &["run", "--require", "occupancy > 1", "--", "true"],
+            "--require: occupancy > 1: occupancy is counted on a GPU's",
+        ),
+        (&["run", "--goals", "no-such.toml", "--", "true"], "--goals: no-such.toml: "),
         (&["run", "--check", "everything", "--", "true"], "everything"),
         (&["run", "--lines", "--format", "csv", "--", "true"], "--format table or json"),
         (&["run", "--schedules", "0", "--", "true"], "--schedules"),
@@ -337,6 +427,13 @@ fn what_cannot_be_done_is_one_line() {
     assert!(code == 2 && error.contains("libcoalesce_driver.so"), "{error}");
 }
 
+/// Whoever looks for nvJitLink finds the stand-in, loaded with the driver.
+#[test]
+fn libraries_that_stand_in_are_loaded_with_the_driver() {
+    let (said, error, code) = ran(run(&[], "stand-ins"));
+    assert!(code == 0 && said.contains("both are loaded"), "{said}{error}");
+}
+
 #[test]
 fn the_variables_suit_a_shell_and_files() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -345,7 +442,7 @@ fn the_variables_suit_a_shell_and_files() {
     let (shell, _, code) = ran(coalesce(&["env", "--folder", place]));
     assert!(code == 0 && shell.starts_with(&format!("export LD_LIBRARY_PATH='{place}'${{")), "{shell}");
     for name in ["libcuda.so.1", "libcuda.so"] {
-        let link: PathBuf = std::fs::read_link(Path::new(place).join(name)).expect("a link");
+        let link = std::fs::read_link(Path::new(place).join(name)).expect("a link");
         assert!(link.is_file(), "{link:?}");
     }
     let (docker, ..) = ran(coalesce(&["env", "--folder", place, "--for", "docker"]));

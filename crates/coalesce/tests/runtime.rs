@@ -1,5 +1,5 @@
-//! The runtime library (cudart), as a program of nvcc meets it under `coalesce run`. The program is this
-//! test itself, which finds the library by its name and calls it as nvcc's code does.
+//! The runtime library (cudart), as a program of nvcc meets it under `coalesce run`. The program is
+//! this test itself, which finds the library by its name and calls it as nvcc's code does.
 #![cfg(target_os = "linux")]
 
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
@@ -64,8 +64,8 @@ const ROLE: &str = "COALESCE_RUNTIME_TEST";
 /// How many threads store.
 const THREADS: &str = "COALESCE_RUNTIME_THREADS";
 
-/// Output, messages and exit code of this test under `coalesce run`, with this library's name. The memory
-/// is for 100 threads.
+/// Output, messages and exit code of this test under `coalesce run`, with this library's name. The
+/// memory is for 100 threads.
 fn ran(library: &str, flags: &[&str], threads: u32) -> (String, String, i32) {
     let test = std::env::current_exe().expect("a path");
     let mut command = Command::new(env!("CARGO_BIN_EXE_coalesce"));
@@ -95,8 +95,8 @@ fn a_fault_has_the_status_of_a_gpu() {
     }
 }
 
-/// A program that a linker made asks for functions of a version, which its loader wants to see. NVIDIA's
-/// library is only linked against; here a library of its name and version.
+/// A program that a linker made asks for functions of a version, which its loader wants to see.
+/// NVIDIA's library is only linked against; here a library of its name and version.
 #[test]
 fn the_loader_finds_the_version_that_programs_ask_for() {
     const PROGRAM: &str = "extern int cudaGetDeviceCount(int *);\nint main(void) {\n    int count = 0;\n    \
@@ -129,6 +129,7 @@ fn the_loader_finds_the_version_that_programs_ask_for() {
 
 /// Not a test, unless a test of this file runs it.
 #[test]
+#[expect(clippy::too_many_lines, reason = "one table, or one story")]
 fn the_program_that_is_run() {
     let Ok(name) = std::env::var(ROLE) else { return };
     // SAFETY: the signatures are the runtime library's; pointers are to what it says.
@@ -214,6 +215,15 @@ fn the_program_that_is_run() {
             &mut count => &mut u32, symbol => *const c_void, 4 => usize, 0 => usize, 2 => c_int
         ));
         assert_eq!((copied, count, *both), (0, N as u32, 100 + N as u32));
+
+        // Programs whose default stream is the thread's own call other names: it can be captured.
+        let mut graph = 0usize;
+        assert_eq!(call!("cudaStreamBeginCapture"(0 => usize, 0 => c_uint)), 900);
+        assert_eq!(call!("cudaStreamBeginCapture_ptsz"(0 => usize, 0 => c_uint)), 0);
+        let filled = call!("cudaMemsetAsync_ptsz"(memory => u64, 1 => c_int, 4 => usize, 0 => usize));
+        assert_eq!((filled, call!("cudaStreamEndCapture_ptsz"(0 => usize, &mut graph => &mut usize))), (0, 0));
+        let copied = call!("cudaMemcpy_ptds"(&mut left => &mut [u32; N], memory => u64, 4 => usize, 2 => c_int));
+        assert_eq!((copied, left[0], call!("cudaGetLastError"())), (0, 0, 900));
 
         // What is wrong has its number, and a name.
         let nobody = call!("cudaLaunchKernel"(

@@ -1,6 +1,7 @@
-//! What the programs share beyond the library [`device`]: random data, files written whole, and
-//! signals. `host`, `learn` and `exercise` use it.
+//! What the programs share beyond the library [`device`]: random data, files written whole,
+//! new folders, and signals. `host`, `learn`, `exercise` and `xtask` use it.
 
+pub mod new_folder;
 pub mod output_file;
 pub mod random;
 #[cfg(not(target_family = "wasm"))]

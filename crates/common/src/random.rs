@@ -60,6 +60,13 @@ impl Random {
         samples
     }
 
+    /// The lowest `each` bytes, at most 8, of `count` draws of 64 bits.
+    pub fn low_bytes(&mut self, count: usize, each: usize) -> Vec<u8> {
+        let mut bytes = vec![0; count * each];
+        bytes.chunks_exact_mut(each).for_each(|bytes| bytes.copy_from_slice(&self.next_u64().to_le_bytes()[..each]));
+        bytes
+    }
+
     /// The state of the generator after `count` more draws.
     fn after(&self, count: usize) -> Self {
         Self { state: self.state.wrapping_add(STEP.wrapping_mul(count as u64)) }
@@ -119,6 +126,14 @@ mod tests {
         let many: Vec<u32> = at_once.samples(MANY + 5);
         assert!(many.iter().all(|&number| number == u32::sample(&mut one_by_one)));
         assert_eq!(at_once.next_u64(), one_by_one.next_u64());
+    }
+
+    #[test]
+    fn low_bytes_are_those_of_each_draw() {
+        let (mut at_once, mut one_by_one) = (Random::new(7), Random::new(7));
+        let bytes = at_once.low_bytes(5, 4);
+        assert!(bytes.chunks(4).all(|bytes| bytes == (one_by_one.next_u64() as u32).to_le_bytes()));
+        assert_eq!((bytes.len(), at_once.next_u64()), (20, one_by_one.next_u64()));
     }
 
     #[test]

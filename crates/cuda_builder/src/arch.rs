@@ -7,7 +7,8 @@ use crate::CudaBuilderError;
 
 macro_rules! architectures {
     ($($variant:ident $name:literal $documentation:literal,)*) => {
-        /// The GPU architecture that PTX is made for: `Compute75` is compute capability 7.5, `sm_75`.
+        /// The GPU architecture that PTX is made for: `Compute75` is compute capability 7.5,
+        /// `sm_75`.
         ///
         /// PTX for one architecture runs on that one and every later one, unless the name ends in a
         /// letter: `a` runs on exactly that architecture, `f` on its family.

@@ -47,7 +47,8 @@ pub struct CudaBuilder {
 }
 
 impl CudaBuilder {
-    /// A builder for the crate in the folder `path`, with the defaults: [`NvvmArch::Compute75`], release, lines kept.
+    /// A builder for the crate in the folder `path`, with the defaults: [`NvvmArch::Compute75`],
+    /// release, lines kept.
     pub fn new(path: impl AsRef<Path>) -> Self {
         CudaBuilder {
             path: path.as_ref().to_owned(),
@@ -84,8 +85,8 @@ impl CudaBuilder {
         self
     }
 
-    /// `false` compiles with overflow checks and debug assertions, which trap. The PTX is optimised either way,
-    /// because without that accesses to shared memory would be generic.
+    /// `false` compiles with overflow checks and debug assertions, which trap. The PTX is optimised
+    /// either way, because without that accesses to shared memory would be generic.
     #[must_use]
     pub fn release(mut self, release: bool) -> Self {
         self.release = release;
@@ -136,7 +137,8 @@ impl CudaBuilder {
         self
     }
 
-    /// Also writes the PTX to `path`, whole or not at all. [`build`](Self::build) then returns this path.
+    /// Also writes the PTX to `path`, whole or not at all. [`build`](Self::build) then returns this
+    /// path.
     #[must_use]
     pub fn copy_to(mut self, path: impl AsRef<Path>) -> Self {
         self.copy_to = Some(path.as_ref().to_owned());
@@ -150,15 +152,16 @@ impl CudaBuilder {
         self
     }
 
-    /// Keeps the LLVM IR of each step in the folder `path`: `NAME.ARCH.1-rustc.ll`, `.2-rewritten.ll` and
-    /// `.3-optimised.ll`.
+    /// Keeps the LLVM IR of each step in the folder `path`: `NAME.ARCH.1-rustc.ll`,
+    /// `.2-rewritten.ll` and `.3-optimised.ll`.
     #[must_use]
     pub fn emit_llvm_to(mut self, path: impl AsRef<Path>) -> Self {
         self.llvm_dir = Some(path.as_ref().to_owned());
         self
     }
 
-    /// The folder to build in. The default is `cuda-builder` in the target folder of the crate's workspace.
+    /// The folder to build in. The default is `cuda-builder` in the target folder of the crate's
+    /// workspace.
     #[must_use]
     pub fn target_dir(mut self, path: impl AsRef<Path>) -> Self {
         self.target_dir = Some(path.as_ref().to_owned());

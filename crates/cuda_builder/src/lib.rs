@@ -14,13 +14,15 @@
 //! The steps from Rust to PTX, one module each:
 //!
 //! 1. [`toolchain`] finds the compiler;
-//! 2. `rustc` runs it through cargo, with `core` built from source, and gets one module of textual LLVM IR;
+//! 2. `rustc` runs it through cargo, with `core` built from source, and gets one module of textual
+//!    LLVM IR;
 //! 3. `ir` drops what no kernel needs, moves variables to the address spaces that Rust cannot
 //!    express, and puts launch bounds on kernels;
 //! 4. `uniform` proves that all threads of a block go through the same barriers;
 //! 5. `llvm` runs `opt` and `llc`;
 //! 6. `ptx` tidies the PTX (each instruction gets a line of the kernel crate), checks it (shared
-//!    variables are only reached by `.shared` accesses), and adds the kernels' signatures as comments;
+//!    variables are only reached by `.shared` accesses), and adds the kernels' signatures as
+//!    comments;
 //! 7. [`SourceDigest`] adds the digest of the sources.
 //!
 //! [`Prepared`] splits the second step, for sources that are not trusted: cargo compiles the

@@ -92,8 +92,8 @@ impl Prepared {
     ///
     /// # Errors
     ///
-    /// [`CudaBuilderError::BuildFailed`] has rustc's messages as JSON, a line each; other errors are as those of
-    /// [`CudaBuilder::build`].
+    /// [`CudaBuilderError::BuildFailed`] has rustc's messages as JSON, a line each; other errors
+    /// are as those of [`CudaBuilder::build`].
     pub fn compile(&self, folder: &Path, source: &Path, runner: Runner<'_>) -> Result<String, CudaBuilderError> {
         let Self { builder, compiler, workspace, .. } = self;
         let ir = folder.join(format!("{}.ll", workspace.library));

@@ -143,14 +143,15 @@ pub(crate) fn rust_flags(builder: &CudaBuilder, compiler: &DeviceCompiler, works
         "-Cno-prepopulate-passes".to_owned(),
         "-Zunstable-options".to_owned(),
         "-Cpanic=immediate-abort".to_owned(),
-        // This pass copies code between two branches on one condition into both. A barrier would then become two.
+        // This pass copies code between two branches on one condition into both. A barrier would
+        // then become two.
         "-Zmir-enable-passes=-JumpThreading".to_owned(),
-        // Names and sections of symbols are how the attributes of kernels speak to this crate, and what would deceive it.
-        // Before edition 2024, they may be written without `unsafe`.
+        // Names and sections of symbols are how the attributes of kernels speak to this crate, and
+        // what would deceive it. Before edition 2024, they may be written without `unsafe`.
         "-Funsafe_attr_outside_unsafe".to_owned(),
     ];
-    // So that the same sources make the same PTX in any folder. If several match, rustc uses the last.
-    // Crates of other workspaces are named by their folders.
+    // So that the same sources make the same PTX in any folder. If several match, rustc uses the
+    // last. Crates of other workspaces are named by their folders.
     for folder in workspace.source_folders.iter().filter(|folder| !folder.starts_with(&workspace.root)) {
         flags.push(remap(folder, &folder.file_name().unwrap_or_default().to_string_lossy()));
     }

@@ -12,8 +12,8 @@ use crate::{CudaBuilder, CudaBuilderError, SourceDigest, UniformityError, ir, ll
 ///
 /// # Errors
 ///
-/// [`CudaBuilderError::CratePathDoesntExist`], [`CudaBuilderError::Tool`] when cargo cannot read the workspace,
-/// and [`CudaBuilderError::Io`] when a source cannot be read.
+/// [`CudaBuilderError::CratePathDoesntExist`], [`CudaBuilderError::Tool`] when cargo cannot read
+/// the workspace, and [`CudaBuilderError::Io`] when a source cannot be read.
 pub fn digest_of_crate(path: impl AsRef<Path>) -> Result<SourceDigest, CudaBuilderError> {
     let workspace = Workspace::of_crate(path.as_ref(), None)?;
     Ok(SourceDigest::of_packages(&workspace.root, &workspace.source_folders)?)
@@ -24,7 +24,8 @@ impl CudaBuilder {
     ///
     /// # Errors
     ///
-    /// [`CudaBuilderError`] says what failed and what to do. Nothing is written to [`copy_to`](Self::copy_to) then.
+    /// [`CudaBuilderError`] says what failed and what to do. Nothing is written to
+    /// [`copy_to`](Self::copy_to) then.
     pub fn build(&self) -> Result<PathBuf, CudaBuilderError> {
         if !self.path.join("Cargo.toml").is_file() {
             return Err(CudaBuilderError::CratePathDoesntExist { path: self.path.clone() });

@@ -1,4 +1,5 @@
-//! Finds the device compiler: a rustc with the sources of `core`, and `opt` and `llc` of the same LLVM.
+//! Finds the device compiler: a rustc with the sources of `core`, and `opt` and `llc` of the same
+//! LLVM.
 //!
 //! It tries, in this order, the compiler that the caller names, the active rustup toolchain, the
 //! other installed rustup toolchains (newest name last), and Debian's `/usr/bin/rustc` (packages
@@ -236,7 +237,8 @@ impl DeviceCompiler {
         Search::from_environment().find()
     }
 
-    /// The files and folders that `rustc`, `opt` and `llc` read to run, besides the system's libraries.
+    /// The files and folders that `rustc`, `opt` and `llc` read to run, besides the system's
+    /// libraries.
     pub(crate) fn files(&self) -> Vec<PathBuf> {
         let mut files = vec![self.rustc.clone(), self.sysroot.join("bin/rustc"), self.sysroot.join("lib")];
         files.push(self.sources.clone());

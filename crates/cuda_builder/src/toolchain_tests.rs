@@ -1,4 +1,5 @@
-//! Tests of the search for a compiler, in made-up folders whose programs are scripts that print a version.
+//! Tests of the search for a compiler, in made-up folders whose programs are scripts that print a
+//! version.
 
 use std::os::unix::fs::PermissionsExt as _;
 

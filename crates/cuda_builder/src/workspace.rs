@@ -32,7 +32,8 @@ pub(crate) struct Workspace {
 }
 
 impl Workspace {
-    /// Asks `cargo` (or the environment's) about the crate at `path`. Needs no network and no lock file.
+    /// Asks `cargo` (or the environment's) about the crate at `path`. Needs no network and no lock
+    /// file.
     pub fn of_crate(path: &Path, cargo: Option<&Path>) -> Result<Self, CudaBuilderError> {
         let manifest = path.join("Cargo.toml");
         let missing = || CudaBuilderError::CratePathDoesntExist { path: path.to_owned() };
@@ -41,7 +42,8 @@ impl Workspace {
         let cargo: OsString =
             cargo.map_or_else(|| std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()), |cargo| cargo.into());
         let mut metadata = metadata_of(&cargo, &manifest)?;
-        // Cargo lists only the packages of one workspace, so dependencies in other workspaces need further calls.
+        // Cargo lists only the packages of one workspace, so dependencies in other workspaces need
+        // further calls.
         let mut asked = BTreeSet::new();
         while let Some(outside) = unlisted(&metadata, &manifest).into_iter().find(|folder| asked.insert(folder.clone()))
         {

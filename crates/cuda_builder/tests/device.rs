@@ -221,6 +221,23 @@ fn target_dir() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join("cuda-builder")
 }
 
+/// A kernel with the name of the function by which rustc compares bytes, and its signature as `#[kernel]` writes it.
+const CALLED: &str = r#"
+#[used]
+#[unsafe(no_mangle)]
+#[unsafe(link_section = ".signature")]
+#[allow(non_upper_case_globals)]
+static __coalesce_signature__memcmp: [u8; 4] = *b"safe";
+
+#[unsafe(no_mangle)]
+pub extern "ptx-kernel" fn memcmp(a: &[u8; 0], length: usize) {}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "ptx-kernel" fn compare(a: *const u8, b: *const u8, n: usize, out: *mut bool) {
+    unsafe { *out = core::slice::from_raw_parts(a, n) == core::slice::from_raw_parts(b, n) }
+}
+"#;
+
 /// The crates of these tests, each with a name and the source of its kernels. Those of edition 2021 say so.
 const CRATES: &[(&str, &str)] = &[
     ("sample", SAMPLE),
@@ -232,6 +249,7 @@ const CRATES: &[(&str, &str)] = &[
     ("unwritten", UNWRITTEN),
     ("harmless", HARMLESS),
     ("forged_2021", FORGED),
+    ("called", CALLED),
 ];
 
 /// The workspace that the tests share. It is in the same place in each run, so that `core` is not compiled again.
@@ -424,6 +442,12 @@ fn what_cannot_become_ptx_is_refused() {
         assert!(error.contains(&format!("forged_2021/src/lib.rs:{line}:")), "{error}");
     }
     assert_eq!(error.matches("unsafe attribute used without unsafe").count(), 2, "{error}");
+
+    let error = workspace.refusal("called").to_string();
+    assert!(
+        error.ends_with("` calls the function `memcmp`, whose name a kernel has taken: give the kernel another name"),
+        "{error}"
+    );
 
     let error = workspace.refusal("empty").to_string();
     assert_eq!(error, "`empty` has no kernel: mark at least one function with `#[kernel]`");

@@ -1,4 +1,5 @@
-//! Devices. Each thread has one; its primary context is made current when the thread first needs it.
+//! Devices. Each thread has one; its primary context is made current when the thread first needs
+//! it.
 
 use std::cell::Cell;
 use std::collections::HashMap;

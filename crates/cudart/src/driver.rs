@@ -1,10 +1,11 @@
 //! The driver's functions, looked for in `libcuda.so.1` when the first is called.
 
 use std::ffi::{c_char, c_int, c_uint, c_void};
-use std::sync::LazyLock;
+use std::sync::{LazyLock, OnceLock};
 
 use libloading::os::unix::Library;
 
+use crate::call::is_per_thread;
 use crate::error::{Done, Error};
 use crate::types::{
     Array2D, Array3D, Copy2D, Copy3D, DriverConfig, DriverResource, DriverTexture, Handle, HostFunction, StreamCallback,
@@ -21,15 +22,23 @@ macro_rules! functions {
             /// The driver's function of this name.
             pub fn $name($($argument: $type),*) -> Done {
                 type Function = unsafe extern "C" fn($($type),*) -> u32;
-                static FOUND: LazyLock<Option<Function>> = LazyLock::new(|| {
+                let find = |name: &str| {
                     // SAFETY: the signature is the driver's of that name.
-                    unsafe { LIBRARY.as_ref()?.get::<Function>(concat!(stringify!($name), "\0").as_bytes()) }
-                        .ok()
-                        .map(|function| *function)
-                });
-                let function = FOUND.ok_or(Error::NO_DRIVER)?;
-                // SAFETY: pointers are the caller's of this library, of which the driver asks the same, or to
-                // values that outlive the call.
+                    let found = unsafe { LIBRARY.as_ref()?.get::<Function>(name.as_bytes()) };
+                    found.ok().map(|function| *function)
+                };
+                static FOUND: OnceLock<Option<Function>> = OnceLock::new();
+                static PER_THREAD: OnceLock<Option<Function>> = OnceLock::new();
+                let plain = || *FOUND.get_or_init(|| find(concat!(stringify!($name), "\0")));
+                let per_thread = || {
+                    let stream = || find(concat!(stringify!($name), "_ptsz\0"));
+                    let other = || find(concat!(stringify!($name), "_ptds\0"));
+                    *PER_THREAD.get_or_init(|| stream().or_else(other).or_else(plain))
+                };
+                let function = if is_per_thread() { per_thread() } else { plain() };
+                let function = function.ok_or(Error::NO_DRIVER)?;
+                // SAFETY: pointers are the caller's of this library, of which the driver asks the
+                // same, or to values that outlive the call.
                 match unsafe { function($($argument),*) } {
                     0 => Ok(()),
                     error => Err(Error(error)),

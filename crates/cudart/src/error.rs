@@ -1,5 +1,5 @@
-//! Errors: numbers that the driver and the runtime library share, their names, and the last error of
-//! each thread.
+//! Errors: numbers that the driver and the runtime library share, their names, and the last error
+//! of each thread.
 
 use std::cell::Cell;
 use std::ffi::{CStr, c_char};

@@ -77,7 +77,7 @@ pub struct Attributes {
 }
 
 runtime! {
-    fn cudaLaunchKernel(
+    fn cudaLaunchKernel [cudaLaunchKernel_ptsz] (
         host: *const c_void, grid: Dim3, block: Dim3, arguments: *const *const c_void, shared: usize, stream: Handle,
     ) {
         launch(host, Size { grid, block, shared, stream }, arguments)
@@ -93,18 +93,18 @@ runtime! {
         put(to, host)
     }
 
-    fn __cudaLaunchKernel(
+    fn __cudaLaunchKernel [__cudaLaunchKernel_ptsz] (
         host: *const c_void, grid: Dim3, block: Dim3, arguments: *const *const c_void, shared: usize, stream: Handle,
     ) {
         launch(host, Size { grid, block, shared, stream }, arguments)
     }
 
-    fn cudaLaunchKernelExC(config: *const Config, host: *const c_void, arguments: *const *const c_void) {
+    fn cudaLaunchKernelExC [cudaLaunchKernelExC_ptsz] (config: *const Config, host: *const c_void, arguments: *const *const c_void) {
         let (function, config) = (function(host)?, get(config)?.for_driver()?);
         configured(driver::cuLaunchKernelEx(&config, function, arguments, std::ptr::null()))
     }
 
-    fn cudaLaunchCooperativeKernel(
+    fn cudaLaunchCooperativeKernel [cudaLaunchCooperativeKernel_ptsz] (
         host: *const c_void, grid: Dim3, block: Dim3, arguments: *const *const c_void, shared: usize, stream: Handle,
     ) {
         let (function, shared) = (function(host)?, narrow(shared)?);
@@ -113,7 +113,7 @@ runtime! {
         ))
     }
 
-    fn cudaLaunchHostFunc(stream: Handle, function: HostFunction, data: *mut c_void) {
+    fn cudaLaunchHostFunc [cudaLaunchHostFunc_ptsz] (stream: Handle, function: HostFunction, data: *mut c_void) {
         ready()?;
         driver::cuLaunchHostFunc(stream, function, data)
     }
@@ -129,7 +129,8 @@ runtime! {
     fn cudaFuncGetAttributes(to: *mut Attributes, host: *const c_void) {
         let function = function(host)?;
         let mut numbers = [0; 13];
-        // Threads of a block, registers, PTX, machine code, caching, dynamic shared memory, carveout, clusters.
+        // Threads of a block, registers, PTX, machine code, caching, dynamic shared memory,
+        // carveout, clusters.
         for (to, number) in numbers.iter_mut().zip([0, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 15, 14]) {
             *to = attribute(function, number)?;
         }

@@ -1,9 +1,11 @@
-//! CUDA's runtime library (cudart) over the driver API: documented functions, and those that the code
-//! of nvcc calls to register kernels and variables. Programs that were compiled with `nvcc -cudart
-//! shared` run with it on the simulator's driver; `coalesce run` puts it in the place of NVIDIA's.
+//! CUDA's runtime library (cudart) over the driver API: documented functions, and those that the
+//! code of nvcc calls to register kernels and variables. Programs that were compiled with
+//! `nvcc -cudart shared` run with it on the simulator's driver; `coalesce run` puts it in the place
+//! of NVIDIA's.
 //!
 //! It knows no GPU and no simulator: all work is done by the `libcuda.so.1` that the process finds.
-//! Errors of the two libraries have the same numbers, and so do attributes of devices and functions.
+//! Errors of the two libraries have the same numbers, and so do attributes of devices and
+//! functions.
 //!
 //! | file | contents |
 //! | --- | --- |

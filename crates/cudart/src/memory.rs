@@ -87,7 +87,7 @@ runtime! {
         driver::cuMemAllocManaged(to, bytes, flags)
     }
 
-    fn cudaMallocAsync(to: *mut u64, bytes: usize, stream: Handle) {
+    fn cudaMallocAsync [cudaMallocAsync_ptsz] (to: *mut u64, bytes: usize, stream: Handle) {
         allocate(to, bytes, || driver::cuMemAllocAsync(to, bytes, stream))
     }
 
@@ -101,7 +101,7 @@ runtime! {
         if address == 0 { Ok(()) } else { driver::cuMemFreeHost(address) }
     }
 
-    fn cudaFreeAsync(address: u64, stream: Handle) {
+    fn cudaFreeAsync [cudaFreeAsync_ptsz] (address: u64, stream: Handle) {
         ready()?;
         if address == 0 { Ok(()) } else { driver::cuMemFreeAsync(address, stream) }
     }
@@ -131,11 +131,11 @@ runtime! {
         driver::cuMemHostGetFlags(to, address)
     }
 
-    fn cudaMemcpy(to: u64, from: u64, bytes: usize, kind: c_uint) {
+    fn cudaMemcpy [cudaMemcpy_ptds] (to: u64, from: u64, bytes: usize, kind: c_uint) {
         copy(to, from, bytes, kind)
     }
 
-    fn cudaMemcpyAsync(to: u64, from: u64, bytes: usize, kind: c_uint, stream: Handle) {
+    fn cudaMemcpyAsync [cudaMemcpyAsync_ptsz] (to: u64, from: u64, bytes: usize, kind: c_uint, stream: Handle) {
         copy_in(to, from, bytes, kind, stream)
     }
 
@@ -149,21 +149,21 @@ runtime! {
         copy_in(to, from, bytes, 4, stream)
     }
 
-    fn cudaMemcpyToSymbol(symbol: *const c_void, from: u64, bytes: usize, offset: usize, kind: c_uint) {
+    fn cudaMemcpyToSymbol [cudaMemcpyToSymbol_ptds] (symbol: *const c_void, from: u64, bytes: usize, offset: usize, kind: c_uint) {
         copy(part(symbol, offset, bytes)?, from, bytes, kind)
     }
 
-    fn cudaMemcpyToSymbolAsync(
+    fn cudaMemcpyToSymbolAsync [cudaMemcpyToSymbolAsync_ptsz] (
         symbol: *const c_void, from: u64, bytes: usize, offset: usize, kind: c_uint, stream: Handle,
     ) {
         copy_in(part(symbol, offset, bytes)?, from, bytes, kind, stream)
     }
 
-    fn cudaMemcpyFromSymbol(to: u64, symbol: *const c_void, bytes: usize, offset: usize, kind: c_uint) {
+    fn cudaMemcpyFromSymbol [cudaMemcpyFromSymbol_ptds] (to: u64, symbol: *const c_void, bytes: usize, offset: usize, kind: c_uint) {
         copy(to, part(symbol, offset, bytes)?, bytes, kind)
     }
 
-    fn cudaMemcpyFromSymbolAsync(
+    fn cudaMemcpyFromSymbolAsync [cudaMemcpyFromSymbolAsync_ptsz] (
         to: u64, symbol: *const c_void, bytes: usize, offset: usize, kind: c_uint, stream: Handle,
     ) {
         copy_in(to, part(symbol, offset, bytes)?, bytes, kind, stream)
@@ -177,18 +177,18 @@ runtime! {
         put(to, variable(symbol)?.1)
     }
 
-    fn cudaMemset(to: u64, value: c_int, bytes: usize) {
+    fn cudaMemset [cudaMemset_ptds] (to: u64, value: c_int, bytes: usize) {
         ready()?;
         if bytes == 0 { Ok(()) } else { driver::cuMemsetD8_v2(to, value as u8, bytes) }
     }
 
-    fn cudaMemsetAsync(to: u64, value: c_int, bytes: usize, stream: Handle) {
+    fn cudaMemsetAsync [cudaMemsetAsync_ptsz] (to: u64, value: c_int, bytes: usize, stream: Handle) {
         ready()?;
         if bytes == 0 { Ok(()) } else { driver::cuMemsetD8Async(to, value as u8, bytes, stream) }
     }
 
     // Hints; there is nothing to move. The arguments differ between versions of CUDA.
-    fn cudaMemPrefetchAsync(address: u64, bytes: usize) {
+    fn cudaMemPrefetchAsync [cudaMemPrefetchAsync_ptsz] (address: u64, bytes: usize) {
         ready()
     }
 
@@ -198,8 +198,8 @@ runtime! {
 
     fn cudaPointerGetAttributes(to: *mut PointerAttributes, address: u64) {
         ready()?;
-        // Memory that the driver does not know is the host's own. 2: which memory; 8: managed; 9: the device; 3 and 4:
-        // the addresses there and on the host.
+        // Memory that the driver does not know is the host's own. 2: which memory; 8: managed; 9:
+        // the device; 3 and 4: the addresses there and on the host.
         let kind = match (pointer::<c_uint>(address, 2), pointer::<c_uint>(address, 8)) {
             (Err(_), _) => 0,
             (_, Ok(1..)) => 3,

@@ -191,7 +191,7 @@ runtime! {
         put(to, Pitched { address, pitch, width: extent.x, height: extent.y })
     }
 
-    fn cudaMemcpy2D(
+    fn cudaMemcpy2D [cudaMemcpy2D_ptds] (
         to: u64, to_pitch: usize, from: u64, from_pitch: usize, width: usize, height: usize, kind: c_uint,
     ) {
         let (source, target) = sides(kind)?;
@@ -199,7 +199,7 @@ runtime! {
         copy_2d(from, Side2D::linear(target, to, to_pitch), width, height, None)
     }
 
-    fn cudaMemcpy2DAsync(
+    fn cudaMemcpy2DAsync [cudaMemcpy2DAsync_ptsz] (
         to: u64, to_pitch: usize, from: u64, from_pitch: usize, width: usize, height: usize, kind: c_uint,
         stream: Handle,
     ) {
@@ -208,17 +208,17 @@ runtime! {
         copy_2d(from, Side2D::linear(target, to, to_pitch), width, height, Some(stream))
     }
 
-    fn cudaMemset2D(to: u64, pitch: usize, value: c_int, width: usize, height: usize) {
+    fn cudaMemset2D [cudaMemset2D_ptds] (to: u64, pitch: usize, value: c_int, width: usize, height: usize) {
         ready()?;
         driver::cuMemsetD2D8_v2(to, pitch, value as u8, width, height)
     }
 
-    fn cudaMemset2DAsync(to: u64, pitch: usize, value: c_int, width: usize, height: usize, stream: Handle) {
+    fn cudaMemset2DAsync [cudaMemset2DAsync_ptsz] (to: u64, pitch: usize, value: c_int, width: usize, height: usize, stream: Handle) {
         ready()?;
         driver::cuMemsetD2D8Async(to, pitch, value as u8, width, height, stream)
     }
 
-    fn cudaMemset3D(to: Pitched, value: c_int, extent: Triple) {
+    fn cudaMemset3D [cudaMemset3D_ptds] (to: Pitched, value: c_int, extent: Triple) {
         ready()?;
         let slice = (to.pitch * to.height) as u64;
         (0..extent.z as u64).try_for_each(|z| {
@@ -226,11 +226,11 @@ runtime! {
         })
     }
 
-    fn cudaMemcpy3D(request: *const Box3D) {
+    fn cudaMemcpy3D [cudaMemcpy3D_ptds] (request: *const Box3D) {
         copy_3d(request, None)
     }
 
-    fn cudaMemcpy3DAsync(request: *const Box3D, stream: Handle) {
+    fn cudaMemcpy3DAsync [cudaMemcpy3DAsync_ptsz] (request: *const Box3D, stream: Handle) {
         copy_3d(request, Some(stream))
     }
 
@@ -273,26 +273,26 @@ runtime! {
         put(to, Channels::of(found.format, found.channels))
     }
 
-    fn cudaMemcpy2DToArray(
+    fn cudaMemcpy2DToArray [cudaMemcpy2DToArray_ptds] (
         to: Handle, x: usize, y: usize, from: u64, pitch: usize, width: usize, height: usize, kind: c_uint,
     ) {
         copy_2d(Side2D::linear(sides(kind)?.0, from, pitch), Side2D::array(to, x, y), width, height, None)
     }
 
-    fn cudaMemcpy2DToArrayAsync(
+    fn cudaMemcpy2DToArrayAsync [cudaMemcpy2DToArrayAsync_ptsz] (
         to: Handle, x: usize, y: usize, from: u64, pitch: usize, width: usize, height: usize, kind: c_uint,
         stream: Handle,
     ) {
         copy_2d(Side2D::linear(sides(kind)?.0, from, pitch), Side2D::array(to, x, y), width, height, Some(stream))
     }
 
-    fn cudaMemcpy2DFromArray(
+    fn cudaMemcpy2DFromArray [cudaMemcpy2DFromArray_ptds] (
         to: u64, pitch: usize, from: Handle, x: usize, y: usize, width: usize, height: usize, kind: c_uint,
     ) {
         copy_2d(Side2D::array(from, x, y), Side2D::linear(sides(kind)?.1, to, pitch), width, height, None)
     }
 
-    fn cudaMemcpy2DFromArrayAsync(
+    fn cudaMemcpy2DFromArrayAsync [cudaMemcpy2DFromArrayAsync_ptsz] (
         to: u64, pitch: usize, from: Handle, x: usize, y: usize, width: usize, height: usize, kind: c_uint,
         stream: Handle,
     ) {
@@ -300,11 +300,11 @@ runtime! {
     }
 
     // Of one row.
-    fn cudaMemcpyToArray(to: Handle, x: usize, y: usize, from: u64, bytes: usize, kind: c_uint) {
+    fn cudaMemcpyToArray [cudaMemcpyToArray_ptds] (to: Handle, x: usize, y: usize, from: u64, bytes: usize, kind: c_uint) {
         copy_2d(Side2D::linear(sides(kind)?.0, from, bytes), Side2D::array(to, x, y), bytes, 1, None)
     }
 
-    fn cudaMemcpyFromArray(to: u64, from: Handle, x: usize, y: usize, bytes: usize, kind: c_uint) {
+    fn cudaMemcpyFromArray [cudaMemcpyFromArray_ptds] (to: u64, from: Handle, x: usize, y: usize, bytes: usize, kind: c_uint) {
         copy_2d(Side2D::array(from, x, y), Side2D::linear(sides(kind)?.1, to, bytes), bytes, 1, None)
     }
 }

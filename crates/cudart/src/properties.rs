@@ -102,8 +102,8 @@ runtime! {
 mod tests {
     use super::*;
 
-    /// Where the structures of CUDA's headers have some fields, and how long both are up to their last
-    /// listed field.
+    /// Where the structures of CUDA's headers have some fields, and how long both are up to their
+    /// last listed field.
     #[test]
     fn fields_are_where_the_headers_have_them() {
         let offset = |old: bool, wanted: usize| {

@@ -28,56 +28,56 @@ runtime! {
         driver::cuStreamDestroy_v2(stream)
     }
 
-    fn cudaStreamSynchronize(stream: Handle) {
+    fn cudaStreamSynchronize [cudaStreamSynchronize_ptsz] (stream: Handle) {
         ready()?;
         driver::cuStreamSynchronize(stream)
     }
 
-    fn cudaStreamQuery(stream: Handle) {
+    fn cudaStreamQuery [cudaStreamQuery_ptsz] (stream: Handle) {
         ready()?;
         driver::cuStreamQuery(stream)
     }
 
-    fn cudaStreamWaitEvent(stream: Handle, event: Handle, flags: c_uint) {
+    fn cudaStreamWaitEvent [cudaStreamWaitEvent_ptsz] (stream: Handle, event: Handle, flags: c_uint) {
         ready()?;
         driver::cuStreamWaitEvent(stream, event, flags)
     }
 
-    fn cudaStreamAddCallback(stream: Handle, function: StreamCallback, data: *mut c_void, flags: c_uint) {
+    fn cudaStreamAddCallback [cudaStreamAddCallback_ptsz] (stream: Handle, function: StreamCallback, data: *mut c_void, flags: c_uint) {
         ready()?;
         driver::cuStreamAddCallback(stream, function, data, flags)
     }
 
-    fn cudaStreamGetFlags(stream: Handle, to: *mut c_uint) {
+    fn cudaStreamGetFlags [cudaStreamGetFlags_ptsz] (stream: Handle, to: *mut c_uint) {
         ready()?;
         driver::cuStreamGetFlags(stream, to)
     }
 
-    fn cudaStreamGetPriority(stream: Handle, to: *mut c_int) {
+    fn cudaStreamGetPriority [cudaStreamGetPriority_ptsz] (stream: Handle, to: *mut c_int) {
         ready()?;
         driver::cuStreamGetPriority(stream, to)
     }
 
-    fn cudaStreamGetDevice(stream: Handle, to: *mut c_int) {
+    fn cudaStreamGetDevice [cudaStreamGetDevice_ptsz] (stream: Handle, to: *mut c_int) {
         put(to, current())
     }
 
     // Where managed memory is seen is left as it is: everywhere.
-    fn cudaStreamAttachMemAsync(stream: Handle, address: u64, bytes: usize, flags: c_uint) {
+    fn cudaStreamAttachMemAsync [cudaStreamAttachMemAsync_ptsz] (stream: Handle, address: u64, bytes: usize, flags: c_uint) {
         ready()
     }
 
-    fn cudaStreamBeginCapture(stream: Handle, mode: c_uint) {
+    fn cudaStreamBeginCapture [cudaStreamBeginCapture_ptsz] (stream: Handle, mode: c_uint) {
         ready()?;
         driver::cuStreamBeginCapture_v2(stream, mode)
     }
 
-    fn cudaStreamEndCapture(stream: Handle, to: *mut Handle) {
+    fn cudaStreamEndCapture [cudaStreamEndCapture_ptsz] (stream: Handle, to: *mut Handle) {
         ready()?;
         driver::cuStreamEndCapture(stream, to)
     }
 
-    fn cudaStreamIsCapturing(stream: Handle, to: *mut c_uint) {
+    fn cudaStreamIsCapturing [cudaStreamIsCapturing_ptsz] (stream: Handle, to: *mut c_uint) {
         ready()?;
         driver::cuStreamIsCapturing(stream, to)
     }
@@ -102,7 +102,7 @@ runtime! {
         driver::cuGraphInstantiateWithFlags(to, graph, flags)
     }
 
-    fn cudaGraphLaunch(graph: Handle, stream: Handle) {
+    fn cudaGraphLaunch [cudaGraphLaunch_ptsz] (graph: Handle, stream: Handle) {
         ready()?;
         driver::cuGraphLaunch(graph, stream)
     }
@@ -127,12 +127,12 @@ runtime! {
         driver::cuEventCreate(to, flags)
     }
 
-    fn cudaEventRecord(event: Handle, stream: Handle) {
+    fn cudaEventRecord [cudaEventRecord_ptsz] (event: Handle, stream: Handle) {
         ready()?;
         driver::cuEventRecord(event, stream)
     }
 
-    fn cudaEventRecordWithFlags(event: Handle, stream: Handle, flags: c_uint) {
+    fn cudaEventRecordWithFlags [cudaEventRecordWithFlags_ptsz] (event: Handle, stream: Handle, flags: c_uint) {
         ready()?;
         driver::cuEventRecord(event, stream)
     }

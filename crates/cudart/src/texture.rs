@@ -59,7 +59,8 @@ impl Resource {
 impl Texture {
     /// The same for the driver.
     fn for_driver(&self) -> DriverTexture {
-        // Integers stay what they are; coordinates from 0 to 1; sRGB; no trilinear optimisation; seamless cubes.
+        // Integers stay what they are; coordinates from 0 to 1; sRGB; no trilinear optimisation;
+        // seamless cubes.
         let flags = [self.read == 0, self.normalized != 0].into_iter().zip([1, 2]);
         let more = [self.srgb != 0, self.no_trilinear != 0, self.seamless != 0].into_iter().zip([0x10, 0x20, 0x40]);
         DriverTexture {

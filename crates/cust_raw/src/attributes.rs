@@ -85,7 +85,8 @@ pub unsafe fn launch_with_attributes(launch: &AttributedLaunch) -> Result<u32, L
     };
     if let Some(cluster) = launch.cluster {
         if cluster.iter().fold(1, |blocks: u32, &extent| blocks.saturating_mul(extent)) > PORTABLE {
-            // SAFETY: the signature is the driver's, and the caller promises that the function is loaded.
+            // SAFETY: the signature is the driver's, and the caller promises that the function is
+            // loaded.
             let status = unsafe { set(function, NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1) };
             if status != 0 {
                 return Ok(status);

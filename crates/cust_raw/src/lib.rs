@@ -6,12 +6,13 @@
 //! one binary runs on machines with and without a GPU. `cust` and `crates/device/src/gpu` call it;
 //! it is the raw layer of the driver.
 //!
-//! The bindings are those of CUDA 11.4, the only version whose types fit `cust` 0.3.2. They panic when the library or a
-//! function is missing. Therefore:
+//! The bindings are those of CUDA 11.4, the only version whose types fit `cust` 0.3.2. They panic
+//! when the library or a function is missing. Therefore:
 //!
 //! - call [`load()`] before anything else: it checks whether there is a driver that these bindings
 //!   can use, and returns an error if not;
-//! - [`describe`] turns any status into its name and text, also statuses that newer drivers have added.
+//! - [`describe`] turns any status into its name and text, also statuses that newer drivers have
+//!   added.
 
 mod attributes;
 mod tensor_maps;
@@ -97,7 +98,8 @@ pub enum LoadError {
     NoDevice,
     /// The driver is older than [`OLDEST_DRIVER`]; holds its version.
     TooOld(i32),
-    /// The driver library lacks a function that every driver of [`OLDEST_DRIVER`] and later has; holds its name.
+    /// The driver library lacks a function that every driver of [`OLDEST_DRIVER`] and later has;
+    /// holds its name.
     Incomplete(&'static str),
     /// The driver refused to start; holds the status, see [`describe`].
     Failed(u32),
@@ -132,7 +134,8 @@ impl fmt::Display for LoadError {
 
 impl std::error::Error for LoadError {}
 
-/// Loads the driver library and starts the driver, once; later calls return the first call's answer.
+/// Loads the driver library and starts the driver, once; later calls return the first call's
+/// answer.
 ///
 /// After `Ok`, there are all functions that `cust` and the host need, and at least one GPU.
 ///
@@ -147,7 +150,8 @@ pub fn load() -> Result<(), LoadError> {
 /// The work of [`load()`]. Statuses are plain numbers here: a driver may return one that
 /// [`CUresult`], which ends at CUDA 11.4, does not list.
 fn start() -> Result<(), LoadError> {
-    // SAFETY: opening the driver library runs its initialisers, which any thread may do at any time.
+    // SAFETY: opening the driver library runs its initialisers, which any thread may do at any
+    // time.
     if !unsafe { is_culib_present() } {
         return Err(LoadError::NoLibrary);
     }
@@ -155,7 +159,8 @@ fn start() -> Result<(), LoadError> {
     let version: unsafe extern "C" fn(*mut c_int) -> u32 = function("cuDriverGetVersion")?;
     let count: unsafe extern "C" fn(*mut c_int) -> u32 = function("cuDeviceGetCount")?;
 
-    // The version is available before `cuInit`, and is more informative than the failure of `cuInit` in an old driver.
+    // The version is available before `cuInit`, and is more informative than the failure of
+    // `cuInit` in an old driver.
     let mut number = 0;
     // SAFETY: the signature is the driver's, and `number` outlives the call.
     check(unsafe { version(&mut number) })?;
@@ -225,17 +230,20 @@ impl fmt::Display for Description {
 pub fn describe(status: u32) -> Description {
     type Getter = unsafe extern "C" fn(u32, *mut *const c_char) -> u32;
     let ask = |function_name| {
-        // SAFETY: opening the driver library runs its initialisers, which any thread may do at any time.
+        // SAFETY: opening the driver library runs its initialisers, which any thread may do at any
+        // time.
         if !unsafe { is_culib_present() } {
             return None;
         }
         let getter: Getter = function(function_name).ok()?;
         let mut text: *const c_char = core::ptr::null();
-        // SAFETY: the signature is the driver's, with the status as the plain number that it is in C.
+        // SAFETY: the signature is the driver's, with the status as the plain number that it is in
+        // C.
         if unsafe { getter(status, &mut text) } != 0 || text.is_null() {
             return None;
         }
-        // SAFETY: the driver answered with a NUL-terminated string that lives as long as the driver.
+        // SAFETY: the driver answered with a NUL-terminated string that lives as long as the
+        // driver.
         Some(unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned())
     };
     Description {
@@ -245,7 +253,8 @@ pub fn describe(status: u32) -> Description {
     }
 }
 
-/// Names of the statuses of a driver that cannot start, which may not be able to describe them itself.
+/// Names of the statuses of a driver that cannot start, which may not be able to describe them
+/// itself.
 fn start_failure(status: u32) -> Option<&'static str> {
     Some(match status {
         3 => "CUDA_ERROR_NOT_INITIALIZED",

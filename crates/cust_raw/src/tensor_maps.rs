@@ -1,4 +1,5 @@
-//! Tensor maps, which exist since CUDA 12.0. The bindings are older, so their types are declared here.
+//! Tensor maps, which exist since CUDA 12.0. The bindings are older, so their types are declared
+//! here.
 
 use core::ffi::{c_int, c_uint, c_void};
 

@@ -2,6 +2,7 @@
 //! programs never see it.
 
 use cuda_std::launch::Arguments;
+use simt::orders::{Bounds, Explored};
 use simt::tensors::{TENSOR_MAP_BYTES, TensorMap};
 use simt::textures::{ArrayShape, Sampling};
 use simt::{Finding, Printed, Report};
@@ -70,6 +71,20 @@ pub trait Backend {
     /// report; a GPU completes it by the next [`Backend::synchronize`], which then reports a fault.
     fn launch(&self, kernel: Checked<'_>, config: &LaunchConfig, arguments: &Arguments) -> Result<Option<Report>>;
 
+    /// Runs a kernel in all orders of blocks and warps that may differ, within bounds, until
+    /// `differs` says that one gives another result. It is called with the fault of an order, if it
+    /// has one.
+    fn explore(
+        &self,
+        _: Checked<'_>,
+        _: &LaunchConfig,
+        _: &Arguments,
+        _: &Bounds,
+        _: &mut dyn FnMut(Option<&str>) -> bool,
+    ) -> Result<Explored> {
+        Err(Error::request("exploring orders", "only the simulator can"))
+    }
+
     /// Sets the preference of launches without their own.
     fn prefer(&self, cache: CacheConfig) -> Result<()>;
 
@@ -112,8 +127,8 @@ pub trait Backend {
     }
 
     /// Starts a call of the library of [`PeerLibraries::library`], which is loaded, with temporary
-    /// memory of this address and size. Without temporary memory, a reduction is not started; the result is
-    /// how many bytes it needs.
+    /// memory of this address and size. Without temporary memory, a reduction is not started; the
+    /// result is how many bytes it needs.
     fn start_library(&self, _call: &LibraryCall, _scratch: Option<(u64, u64)>) -> Result<u64> {
         Err(only_on_a_gpu())
     }

@@ -89,8 +89,8 @@ pub enum Error {
         needed: u64,
         /// Bytes available.
         available: u64,
-        /// What the limit of memory allows, for the end of the message, where that limit decides and
-        /// [`Advice::memory_limit`](crate::Advice::memory_limit) names it.
+        /// What the limit of memory allows, for the end of the message, where that limit decides
+        /// and [`Advice::memory_limit`](crate::Advice::memory_limit) names it.
         limit: String,
     },
     /// A kernel was started with a configuration that its device does not allow.

@@ -194,7 +194,7 @@ impl Loaded {
     }
 
     /// What the driver compiles for this kernel, if there is one. Kernels that name a variable are
-    /// compiled together, because each module has variables of its own.
+    /// compiled together, because each module has its own copy of every variable.
     pub fn unit_of(&self, kernel: &str) -> Option<Unit> {
         let part = self.parts.iter().position(|part| part.has(kernel))?;
         let Part { pieces, with_variables, .. } = &self.parts[part];
@@ -264,8 +264,8 @@ impl Loaded {
         Ok(())
     }
 
-    /// Fails if the PTX takes the variable's value for something else than a handle of the type `T`,
-    /// or does not say for what. A variable that is missing is left to the caller.
+    /// Fails if the PTX takes the variable's value for something else than a handle of the type
+    /// `T`, or does not say for what. A variable that is missing is left to the caller.
     pub fn check_variable<T>(&self, name: &str) -> Result<()> {
         let wrong = |problem| Err(Error::Symbol { symbol: name.to_owned(), problem });
         let Some(Part { image, .. }) = self.parts.iter().find(|part| part.has_variable(name)) else { return Ok(()) };

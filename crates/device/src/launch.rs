@@ -52,6 +52,9 @@ pub enum Predict {
     Nothing,
     /// It does.
     Time,
+    /// Without a model, it does if the launch fills half of the GPU; of a smaller one, the time
+    /// says little.
+    TimeIfFull,
     /// It does nothing else: only as much of the launch runs as its time needs, and its results and
     /// counters mean nothing.
     TimeOnly,
@@ -94,8 +97,8 @@ pub struct LaunchConfig {
     pub counts_loads: bool,
     /// Whether the simulator's report has the predicted time. Ignored on a GPU.
     pub predict: Predict,
-    /// The order of blocks and warps on the simulator: one that is drawn; `None`: the usual one. Not
-    /// with a model, checks or a prediction. Ignored on a GPU.
+    /// The order of blocks and warps on the simulator: one that is drawn; `None`: the usual one.
+    /// Not with a model, checks or a prediction. Ignored on a GPU.
     pub order: Option<DrawnOrder>,
     /// With an order: whose accesses the simulator's report keeps. Ignored on a GPU.
     pub follows: Option<Followed>,

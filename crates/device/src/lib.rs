@@ -188,8 +188,8 @@ impl Device {
         Self { shaped_for: multiprocessors, ..self.clone() }
     }
 
-    /// The GPU whose times the simulator predicts: the model's, or an H200's without a model. `None`
-    /// on a GPU.
+    /// The GPU whose times the simulator predicts: the model's, or an H200's without a model.
+    /// `None` on a GPU.
     pub fn predicted_model(&self) -> Option<&'static Model> {
         match self.properties().is_gpu() {
             true => None,
@@ -445,12 +445,36 @@ impl Device {
         Owner::of(&self.backend)
     }
 
+    /// Runs a kernel on the simulator in all orders of blocks and warps that may differ, within
+    /// bounds: [`simt::Program::explore`]. `differs` is called after each, with its fault, if it
+    /// has one, while memory is as it left it. Memory is then as before.
+    ///
+    /// # Errors
+    ///
+    /// As [`Device::launch_untyped`]; on a GPU, and for launches that cannot be explored.
+    pub fn explore_untyped(
+        &self,
+        kernel: &str,
+        config: &LaunchConfig,
+        arguments: &Arguments,
+        bounds: &simt::orders::Bounds,
+        differs: &mut dyn FnMut(Option<&str>) -> bool,
+    ) -> Result<simt::orders::Explored> {
+        config.check(kernel, LaunchShape::default(), self.properties())?;
+        let kernel = self.checked(kernel, arguments)?;
+        self.backend.explore(kernel, config, arguments, bounds, differs)
+    }
+
     /// Checks the arguments and launches.
     fn start(&self, kernel: &str, config: &LaunchConfig, arguments: &Arguments) -> Result<Option<Report>> {
+        let kernel = self.checked(kernel, arguments)?;
+        self.backend.launch(kernel, config, arguments)
+    }
+
+    fn checked<'k>(&self, kernel: &'k str, arguments: &Arguments) -> Result<image::Checked<'k>> {
         let owners: Vec<_> = arguments.owners().iter().map(|&device| Owner(device)).collect();
         self.owner().require(&format!("kernel {}", names::shown(kernel)), &owners)?;
-        let kernel = self.loaded.check(kernel, arguments)?;
-        self.backend.launch(kernel, config, arguments)
+        self.loaded.check(kernel, arguments)
     }
 
     /// Copies the first `bytes` bytes of one buffer to another on the device; on a GPU this only

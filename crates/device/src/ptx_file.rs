@@ -77,6 +77,11 @@ impl fmt::Debug for PtxFile {
 }
 
 impl PtxFile {
+    /// A text that is in no file; the name is for messages.
+    pub fn of_text(name: &str, text: String) -> Self {
+        Self { path: PathBuf::from(name), text: Arc::new(OnceLock::from(text)), trusted: false }
+    }
+
     /// This file, whose kernels may be launched by typed handles whether or not it says what it
     /// takes their parameters for. `cuda_builder` writes it into the PTX; other compilers, such as
     /// nvcc, do not. Of such a file's kernels only the number and sizes of the parameters are

@@ -9,10 +9,12 @@ use std::rc::Rc;
 use std::sync::atomic::AtomicBool;
 
 use cuda_std::launch::Arguments;
+use simt::orders::{Bounds, Explored};
 use simt::tensors::{TENSOR_MAP_BYTES, TensorMap};
 use simt::textures::{ArrayHandle, ArrayShape, Sampling, TextureError};
 use simt::{
-    Finding, Launch, LaunchError, LoadCaching, Memory, MemoryError, Model, Output, Printed, Program, Report, TrapKind,
+    Finding, InvalidLaunch, Launch, LaunchError, LoadCaching, Memory, MemoryError, Model, Output, Printed, Program,
+    Report, Trap, TrapKind,
 };
 
 use super::array::{Array, TextureSource};
@@ -198,6 +200,85 @@ impl Simulator {
     }
 }
 
+impl Simulator {
+    /// A launch as `simt` takes it.
+    fn launch_of<'a>(
+        &'a self,
+        (kernel, config): (&'a str, &LaunchConfig),
+        arguments: &'a [&'a [u8]],
+        progress: Option<&'a (dyn Fn(u64, u64) + Sync)>,
+    ) -> Launch<'a> {
+        Launch {
+            kernel,
+            grid: config.grid,
+            block: config.block,
+            cluster: config.cluster,
+            cooperative: config.cooperative,
+            dynamic_shared: config.dynamic_shared,
+            // A launch with dynamic shared memory opts in, as on a GPU.
+            shared_limit: if config.dynamic_shared > 0 {
+                self.properties.shared_per_block_opt_in as u32
+            } else {
+                self.properties.shared_per_block as u32
+            },
+            arguments,
+            step_limit: self.limits.step_limit.unwrap_or_else(|| step_limit(config)),
+            fault_limit: self.limits.fault_limit.unwrap_or(simt::limits::DEFAULT_FAULT_LIMIT),
+            output: Some(&self.output),
+            checks: config.checks,
+            progress,
+            model: self.placed.map(|(model, _)| model),
+            load_caching: match config.load_caching {
+                LoadCaching::Default => self.placed.map_or(LoadCaching::Default, |(_, caching)| caching),
+                caching => caching,
+            },
+            carveout: config.carveout.or(wish(config.cache)).or(wish(self.preferred.get())),
+            registers: config.registers,
+            cancel: self.cancel,
+            counts_loads: config.counts_loads,
+            watch: (config.watch > 0).then_some(simt::requests::Watch {
+                blocks: 0..1,
+                warps: 0..32,
+                requests: config.watch,
+            }),
+            predicts: match config.predict {
+                Predict::Nothing => None,
+                Predict::Time | Predict::TimeIfFull | Predict::TimeOnly => {
+                    self.placed.map(|(model, _)| model).or(self.predicted).or_else(predicted)
+                }
+            },
+            predicts_if_full: config.predict == Predict::TimeIfFull,
+            time_only: config.predict == Predict::TimeOnly,
+            order: config.order,
+            follows: config.follows,
+            ..Launch::default()
+        }
+    }
+
+    fn launch_error(&self, error: LaunchError, launch: &Launch<'_>, config: &LaunchConfig) -> Error {
+        match error {
+            LaunchError::Trap(trap) => {
+                let (trap, fault) = self.fault(&trap, launch, config);
+                Error::Fault { kernel: launch.kernel.to_owned(), fault, trap: Some(Box::new(trap)) }
+            }
+            other => Error::Simulator { doing: "the launch".to_owned(), problem: one_line(&other.to_string()) },
+        }
+    }
+
+    /// A trap with shown names, and what is said of it.
+    fn fault(&self, trap: &Trap, launch: &Launch<'_>, config: &LaunchConfig) -> (Trap, String) {
+        let trap = with_shown_names(trap);
+        let mut fault = one_line(&trap.to_string());
+        fault += waiting_advice(&trap.kind, config, &self.advice);
+        fault += self.advice.on_limit(&trap.kind);
+        if launch.model.is_some() && config.checks.any() && matches!(trap.kind, TrapKind::StepLimit { .. }) {
+            // The model alone might have ended.
+            fault += self.advice.endless_under_checks;
+        }
+        (trap, fault)
+    }
+}
+
 impl Backend for Simulator {
     fn properties(&self) -> &Properties {
         &self.properties
@@ -272,73 +353,37 @@ impl Backend for Simulator {
     }
 
     fn launch(&self, kernel: Checked<'_>, config: &LaunchConfig, arguments: &Arguments) -> Result<Option<Report>> {
-        let kernel = kernel.name;
         let arguments: Vec<&[u8]> = arguments.iter().collect();
         let watch = self.watch.borrow();
-        let launch = Launch {
-            kernel,
-            grid: config.grid,
-            block: config.block,
-            cluster: config.cluster,
-            cooperative: config.cooperative,
-            dynamic_shared: config.dynamic_shared,
-            // A launch with dynamic shared memory opts in, as on a GPU.
-            shared_limit: if config.dynamic_shared > 0 {
-                self.properties.shared_per_block_opt_in as u32
-            } else {
-                self.properties.shared_per_block as u32
-            },
-            arguments: &arguments,
-            step_limit: self.limits.step_limit.unwrap_or_else(|| step_limit(config)),
-            fault_limit: self.limits.fault_limit.unwrap_or(simt::limits::DEFAULT_FAULT_LIMIT),
-            output: Some(&self.output),
-            checks: config.checks,
-            progress: watch.as_ref().map(|watch| &**watch as _),
-            model: self.placed.map(|(model, _)| model),
-            load_caching: match config.load_caching {
-                LoadCaching::Default => self.placed.map_or(LoadCaching::Default, |(_, caching)| caching),
-                caching => caching,
-            },
-            carveout: config.carveout.or(wish(config.cache)).or(wish(self.preferred.get())),
-            registers: config.registers,
-            cancel: self.cancel,
-            counts_loads: config.counts_loads,
-            watch: (config.watch > 0).then_some(simt::requests::Watch {
-                blocks: 0..1,
-                warps: 0..32,
-                requests: config.watch,
-            }),
-            predicts: match config.predict {
-                Predict::Nothing => None,
-                Predict::Time | Predict::TimeOnly => {
-                    self.placed.map(|(model, _)| model).or(self.predicted).or_else(predicted)
-                }
-            },
-            time_only: config.predict == Predict::TimeOnly,
-            order: config.order,
-            follows: config.follows,
-            ..Launch::default()
-        };
+        let launch = self.launch_of((kernel.name, config), &arguments, watch.as_ref().map(|watch| &**watch as _));
         if self.placed.is_some() && config.checks.any() {
             crate::memory::check_host(
                 "copying the device's memory for checks on a model",
                 self.memory.borrow().used(),
             )?;
         }
-        let program = self.program_of(kernel)?;
-        program.launch(&self.memory.borrow(), &launch).map(Some).map_err(|error| match error {
-            LaunchError::Trap(trap) => {
-                let trap = with_shown_names(&trap);
-                let mut fault = one_line(&trap.to_string());
-                fault += waiting_advice(&trap.kind, config, &self.advice);
-                fault += self.advice.on_limit(&trap.kind);
-                if launch.model.is_some() && config.checks.any() && matches!(trap.kind, TrapKind::StepLimit { .. }) {
-                    // The model alone might have ended.
-                    fault += self.advice.endless_under_checks;
-                }
-                Error::Fault { kernel: kernel.to_owned(), fault, trap: Some(Box::new(trap)) }
-            }
-            other => Error::Simulator { doing: "the launch".to_owned(), problem: one_line(&other.to_string()) },
+        let program = self.program_of(kernel.name)?;
+        let report = program.launch(&self.memory.borrow(), &launch);
+        report.map(Some).map_err(|error| self.launch_error(error, &launch, config))
+    }
+
+    fn explore(
+        &self,
+        kernel: Checked<'_>,
+        config: &LaunchConfig,
+        arguments: &Arguments,
+        bounds: &Bounds,
+        differs: &mut dyn FnMut(Option<&str>) -> bool,
+    ) -> Result<Explored> {
+        let arguments: Vec<&[u8]> = arguments.iter().collect();
+        let launch = self.launch_of((kernel.name, config), &arguments, None);
+        let mut differs =
+            |trap: Option<&Trap>| differs(trap.map(|trap| self.fault(trap, &launch, config).1).as_deref());
+        let program = self.program_of(kernel.name)?;
+        let explored = program.explore(&self.memory.borrow(), &launch, bounds, &mut differs);
+        explored.map_err(|error| match error {
+            LaunchError::Invalid(InvalidLaunch::NotExplored { why, .. }) => Error::request("exploring orders", why),
+            error => self.launch_error(error, &launch, config),
         })
     }
 

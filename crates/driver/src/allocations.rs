@@ -33,6 +33,7 @@ pub fn allocate(state: &mut State, bytes: usize, kind: Kind) -> Done<u64> {
         let _ = state.memory.free(address);
         return Err(Status::MAP_FAILED);
     }
+    state.host_recorder.allocated();
     let id = state.handle() as u64;
     state.used[device as usize] += length;
     state.allocations.insert(address, Allocation { bytes: length, kind, device, id });

@@ -55,7 +55,15 @@ pub fn failed(error: TextureError) -> Status {
 /// A flag of arrays: their depth is a number of layers.
 const LAYERED: c_uint = 1;
 
+/// Flags that change what an array is, and are not supported: a cube, and memory that is mapped
+/// later.
+const UNSUPPORTED: [(c_uint, &str); 3] = [(0x04, "cubes"), (0x40, "sparse"), (0x80, "mapped later")];
+
 fn create(request: &Descriptor3D, levels: u32) -> Done<Array> {
+    if let Some((_, what)) = UNSUPPORTED.iter().find(|(flag, _)| request.flags & flag != 0) {
+        say(&format!("arrays that are {what} are not supported"));
+        return Err(Status::NOT_SUPPORTED);
+    }
     let mut state = working()?;
     let texels = |extent: usize| u32::try_from(extent).map_err(|_| Status::INVALID_VALUE);
     let layered = request.flags & LAYERED != 0;
@@ -102,7 +110,7 @@ driver! {
     fn cuArrayDestroy(array: Handle) {
         let mut state = ready()?;
         let found = *state.arrays.get(&array).ok_or(Status::INVALID_HANDLE)?;
-        if found.shape.levels > 1 {
+        if state.mipmapped.values().any(|all| all.handle == found.handle) {
             // A level, which goes with the others.
             return Err(Status::INVALID_HANDLE);
         }
@@ -121,7 +129,11 @@ driver! {
 
     fn cuMipmappedArrayCreate(to: Out<Handle>, request: In<Descriptor3D>, levels: c_uint) {
         to.check()?;
-        let array = create(&request.get()?, levels)?;
+        let request = request.get()?;
+        let Descriptor3D { width, height, depth, .. } = request;
+        // As the API says. Layers have no levels of their own.
+        let largest = width.max(height).max(if request.flags & LAYERED != 0 { 0 } else { depth });
+        let array = create(&request, levels.clamp(1, 1 + largest.max(1).ilog2()))?;
         let mut state = working()?;
         let handle = state.handle();
         state.mipmapped.insert(handle, array);

@@ -254,37 +254,37 @@ fn update(stream: Handle, nodes: In<Handle>, count: usize, flags: c_uint) -> Don
 }
 
 driver! {
-    fn cuStreamBeginCapture_v2(stream: Handle, mode: c_uint) {
+    fn cuStreamBeginCapture_v2 [cuStreamBeginCapture_v2_ptsz] (stream: Handle, mode: c_uint) {
         begin(stream, mode, None)
     }
 
-    fn cuStreamBeginCaptureToGraph(
+    fn cuStreamBeginCaptureToGraph [cuStreamBeginCaptureToGraph_ptsz] (
         stream: Handle, graph: Handle, nodes: In<Handle>, data: In<u64>, count: usize, mode: c_uint,
     ) {
         let after = nodes.list(count);
         if after.len() == count { begin(stream, mode, Some((graph, after))) } else { Err(Status::INVALID_VALUE) }
     }
 
-    fn cuStreamEndCapture(stream: Handle, to: Out<Handle>) {
+    fn cuStreamEndCapture [cuStreamEndCapture_ptsz] (stream: Handle, to: Out<Handle>) {
         end(stream, to)
     }
 
-    fn cuStreamIsCapturing(stream: Handle, to: Out<c_uint>) {
+    fn cuStreamIsCapturing [cuStreamIsCapturing_ptsz] (stream: Handle, to: Out<c_uint>) {
         to.put(status(&*ready()?, stream)?)
     }
 
-    fn cuStreamGetCaptureInfo(stream: Handle, status: Out<c_uint>, id: Out<u64>) {
+    fn cuStreamGetCaptureInfo [cuStreamGetCaptureInfo_ptsz] (stream: Handle, status: Out<c_uint>, id: Out<u64>) {
         tell(stream, status, id, Out::NULL, Out::NULL, Out::NULL)
     }
 
-    fn cuStreamGetCaptureInfo_v2(
+    fn cuStreamGetCaptureInfo_v2 [cuStreamGetCaptureInfo_v2_ptsz] (
         stream: Handle, status: Out<c_uint>, id: Out<u64>, graph: Out<Handle>, nodes: Out<*const Handle>,
         count: Out<usize>,
     ) {
         tell(stream, status, id, graph, nodes, count)
     }
 
-    fn cuStreamGetCaptureInfo_v3(
+    fn cuStreamGetCaptureInfo_v3 [cuStreamGetCaptureInfo_v3_ptsz] (
         stream: Handle, status: Out<c_uint>, id: Out<u64>, graph: Out<Handle>, nodes: Out<*const Handle>,
         edges: Out<usize>, count: Out<usize>,
     ) {
@@ -292,11 +292,11 @@ driver! {
         tell(stream, status, id, graph, nodes, count)
     }
 
-    fn cuStreamUpdateCaptureDependencies(stream: Handle, nodes: In<Handle>, count: usize, flags: c_uint) {
+    fn cuStreamUpdateCaptureDependencies [cuStreamUpdateCaptureDependencies_ptsz] (stream: Handle, nodes: In<Handle>, count: usize, flags: c_uint) {
         update(stream, nodes, count, flags)
     }
 
-    fn cuStreamUpdateCaptureDependencies_v2(
+    fn cuStreamUpdateCaptureDependencies_v2 [cuStreamUpdateCaptureDependencies_v2_ptsz] (
         stream: Handle, nodes: In<Handle>, data: In<u64>, count: usize, flags: c_uint,
     ) {
         update(stream, nodes, count, flags)

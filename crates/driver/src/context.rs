@@ -7,8 +7,9 @@ use crate::boundary::{Done, In, Out, Status, driver};
 use crate::capture::check_all;
 use crate::device::check;
 use crate::objects::{Allocation, Context, Handle, Stream};
+use crate::running::{Destroyed, Destroying};
 use crate::settings::SETTINGS;
-use crate::state::{CURRENT, State, current, ready};
+use crate::state::{CURRENT, State, current, ready, working};
 
 fn create(to: Out<Handle>, flags: c_uint, device: c_int) -> Done {
     check(device)?;
@@ -50,7 +51,8 @@ driver! {
 
     fn cuDevicePrimaryCtxRelease_v2(device: c_int) {
         let mut state = ready()?;
-        // The memory stays: a client that releases and retains again in its tests keeps what it has.
+        // The memory stays: a client that releases and retains again in its tests keeps what it
+        // has.
         let count = &mut state.primary(device)?.count;
         *count = count.checked_sub(1).ok_or(Status::INVALID_CONTEXT)?;
         Ok(())
@@ -58,13 +60,17 @@ driver! {
 
     fn cuDevicePrimaryCtxReset_v2(device: c_int) {
         check(device)?;
+        let _destroying = Destroying::new(Destroyed::Primary(device));
         let mut state = ready()?;
         state.recover();
         let of_device = |(&address, allocation): (&u64, &Allocation)| (allocation.device == device).then_some(address);
         let all: Vec<u64> = state.allocations.iter().filter_map(of_device).collect();
         for address in all {
+            let bytes = state.allocations[&address].bytes;
+            state.host_recorder.leaks(bytes);
             crate::allocations::release(&mut state, address)?;
         }
+        crate::mapped::reset(&mut state, device);
         let State { modules, functions, .. } = &mut *state;
         modules.retain(|_, module| module.device != device);
         functions.retain(|_, function| modules.contains_key(&function.module));
@@ -73,6 +79,7 @@ driver! {
             return Ok(());
         }
         state.streams = Stream::defaults();
+        state.references.clear();
         state.events.clear();
         state.graphs.clear();
         state.node_graphs.clear();
@@ -108,6 +115,7 @@ driver! {
     }
 
     fn cuCtxDestroy_v2(context: Handle) {
+        let _destroying = Destroying::new(Destroyed::Context(context));
         let mut state = ready()?;
         if state.primaries.iter().any(|primary| primary.context == Some(context)) {
             return Err(Status::INVALID_CONTEXT);
@@ -182,7 +190,7 @@ driver! {
     }
 
     fn cuCtxSynchronize() {
-        current()?;
+        drop(working()?);
         synchronize()
     }
 
@@ -214,10 +222,14 @@ driver! {
     }
 
     fn cuCtxGetCacheConfig(config: Out<c_uint>) {
-        config.put(0)
+        config.put(ready()?.cache)
     }
 
     fn cuCtxSetCacheConfig(config: c_uint) {
+        if config > 3 {
+            return Err(Status::INVALID_VALUE);
+        }
+        ready()?.cache = config;
         Ok(())
     }
 

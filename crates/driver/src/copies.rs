@@ -32,8 +32,11 @@ pub fn fill(state: &mut State, to: u64, range: Range, value: u32) -> Done {
     Ok(())
 }
 
-/// Writes a few bytes.
+/// Writes a few bytes, to memory of the device or memory that the device can reach.
 pub fn write(state: &mut State, to: u64, bytes: &[u8]) -> Done {
+    let end = to.checked_add(bytes.len() as u64).ok_or(Status::INVALID_VALUE)?;
+    let span = state.span(to).filter(|span| end - span.address <= span.bytes);
+    span.ok_or(Status::INVALID_VALUE)?;
     Place::of(state, to).store(state, bytes)
 }
 
@@ -81,8 +84,8 @@ impl Side3D {
         }
     }
 
-    /// With the pitch and height of the array, and its texels; fails if a box of this size is not all
-    /// in it.
+    /// With the pitch and height of the array, and its texels; fails if a box of this size is not
+    /// all in it.
     fn texels(&mut self, state: &State, size: [usize; 3]) -> Done<Vec<u8>> {
         let array = state.arrays.get(&self.array).ok_or(Status::INVALID_HANDLE)?;
         if self.level != 0 {

@@ -1,5 +1,5 @@
-//! The devices: one, unless the environment asks for more, each with the properties of a GPU that the
-//! simulator has a model of.
+//! The devices: one, unless the environment asks for more, each with the properties of a GPU that
+//! the simulator has a model of.
 
 use std::ffi::{c_int, c_uint};
 
@@ -7,7 +7,7 @@ use simt::Model;
 
 use crate::boundary::{Done, Out, Status, Text, driver};
 use crate::settings::SETTINGS;
-use crate::state::{lock, ready};
+use crate::state::ready;
 
 /// The version of the API: 12.8.
 pub const VERSION: c_int = 12_080;
@@ -24,6 +24,7 @@ pub fn check(device: c_int) -> Done {
 }
 
 /// A device attribute; `None` if no driver has it. The numbers are the API's.
+#[expect(clippy::too_many_lines, reason = "one arm for each case")]
 fn attribute(gpu: &Model, number: c_uint) -> Option<i64> {
     let (major, minor) = gpu.compute_capability;
     let limits = &gpu.limits;
@@ -96,8 +97,9 @@ fn attribute(gpu: &Model, number: c_uint) -> Option<i64> {
         98 => 0,
         99 => 1,
         100 | 101 => 0,
-        // Virtual memory management and its handles.
-        102..=105 => 0,
+        // Virtual memory management, and its handles for other processes.
+        102 => 1,
+        103..=105 => 0,
         106 => limits.blocks.into(),
         107..=110 => 0,
         111 => gpu.shared.reserved.into(),
@@ -117,9 +119,9 @@ fn attribute(gpu: &Model, number: c_uint) -> Option<i64> {
     })
 }
 
-/// The device's name.
+/// The device's name: programs may look for a part of it.
 fn name(gpu: &Model) -> String {
-    format!("Coalesce simulator of {}", gpu.chip)
+    SETTINGS.name.clone().unwrap_or_else(|| format!("Coalesce simulator of {}", gpu.chip))
 }
 
 /// A number that identifies a device, the same in every process.
@@ -143,14 +145,6 @@ fn reaches(device: c_int, peer: c_int) -> Done<bool> {
 }
 
 driver! {
-    fn cuInit(flags: c_uint) {
-        if flags != 0 {
-            return Err(Status::INVALID_VALUE);
-        }
-        lock().initialized = true;
-        Ok(())
-    }
-
     fn cuDriverGetVersion(version: Out<c_int>) {
         version.put(VERSION)
     }
@@ -243,7 +237,8 @@ driver! {
     fn cuDeviceGetProperties(to: Out<[c_int; 10]>, device: c_int) {
         let gpu = gpu_of(device)?;
         let of = |number: c_uint| attribute(gpu, number).unwrap_or(0) as c_int;
-        // Threads of a block, of x, y, z; blocks of x, y, z; shared and constant memory; the warp; the longest pitch.
+        // Threads of a block, of x, y, z; blocks of x, y, z; shared and constant memory; the warp;
+        // the longest pitch.
         to.give([of(1), of(2), of(3), of(4), of(5), of(6), of(7), of(8), of(9), of(10)]);
         Ok(())
     }

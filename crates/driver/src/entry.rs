@@ -1,15 +1,17 @@
-//! Functions by name, names of statuses, and the tables that NVIDIA's own libraries ask for.
+//! The start of the driver, functions by name, names of statuses, and the tables that NVIDIA's own
+//! libraries ask for.
 
 use std::collections::HashMap;
 use std::ffi::{c_int, c_uint};
 use std::sync::LazyLock;
 
 use crate::boundary::pointers::Lasting;
-use crate::boundary::{Done, Entry, In, Out, STATUSES, Status, Text, driver, say, traces};
+use crate::boundary::{Done, Entry, In, Out, STATUSES, Status, Text, driver, fail, say, traces};
+use crate::state::lock;
 
 /// All functions of this library by name, as numbers: pointers are not `Sync`.
 static FUNCTIONS: LazyLock<HashMap<&'static str, usize>> = LazyLock::new(|| {
-    let tables: [&[Entry]; 19] = [
+    let tables: [&[Entry]; 21] = [
         crate::unsupported::TABLE,
         TABLE,
         crate::arrays::TABLE,
@@ -23,18 +25,23 @@ static FUNCTIONS: LazyLock<HashMap<&'static str, usize>> = LazyLock::new(|| {
         crate::ipc::TABLE,
         crate::launch::TABLE,
         crate::link::TABLE,
+        crate::mapped::TABLE,
         crate::memory::TABLE,
         crate::module::TABLE,
         crate::nodes::TABLE,
         crate::stream::TABLE,
         crate::tensor_map::TABLE,
         crate::texture::TABLE,
+        crate::texture_references::TABLE,
     ];
     tables.into_iter().flatten().map(|entry| (entry.name, entry.pointer as usize)).collect()
 });
 
+/// `CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM`.
+const PER_THREAD: u64 = 2;
+
 /// The function that a name without suffix means for a program of some version of CUDA.
-fn find(name: &str, version: c_int) -> Option<usize> {
+fn find(name: &str, version: c_int, flags: u64) -> Option<usize> {
     let newest: &[&str] = match name {
         "cuGetProcAddress" if version >= 12_000 => &["_v2"],
         "cuCtxCreate" if version < 13_000 => &["_v2"],
@@ -70,12 +77,15 @@ fn find(name: &str, version: c_int) -> Option<usize> {
         }
         _ => &["_v4", "_v3", "_v2", ""],
     };
-    newest.iter().find_map(|suffix| FUNCTIONS.get(format!("{name}{suffix}").as_str()).copied())
+    let mut named = newest.iter().map(|suffix| format!("{name}{suffix}"));
+    let named = named.find(|name| FUNCTIONS.contains_key(name.as_str()))?;
+    let endings: &[&str] = if flags & PER_THREAD != 0 { &["_ptsz", "_ptds", ""] } else { &[""] };
+    endings.iter().find_map(|ending| FUNCTIONS.get(format!("{named}{ending}").as_str()).copied())
 }
 
-fn proc_address(name: Text, to: Out<Lasting>, version: c_int) -> Done<bool> {
+fn proc_address(name: Text, to: Out<Lasting>, version: c_int, flags: u64) -> Done<bool> {
     let name = name.get()?;
-    let found = find(&name, version);
+    let found = find(&name, version, flags);
     if found.is_none() && traces() {
         say(&format!("cuGetProcAddress: there is no {name}"));
     }
@@ -88,6 +98,18 @@ fn status(number: c_uint) -> Option<&'static (u32, &'static str, &'static str)> 
 }
 
 driver! {
+    fn cuInit(flags: c_uint) {
+        if flags != 0 {
+            return Err(Status::INVALID_VALUE);
+        }
+        if let Some(problem) = fail::problem(FUNCTIONS.keys().copied()) {
+            say(&format!("COALESCE_FAIL: {problem}"));
+            return Err(Status::INVALID_VALUE);
+        }
+        lock().initialized = true;
+        Ok(())
+    }
+
     fn cuGetErrorName(number: c_uint, to: Out<Lasting>) {
         let found = status(number);
         to.put(found.map_or(Lasting::NULL, |(_, name, _)| Lasting::list(name.as_bytes())))?;
@@ -101,13 +123,13 @@ driver! {
     }
 
     fn cuGetProcAddress(name: Text, to: Out<Lasting>, version: c_int, flags: u64) {
-        if proc_address(name, to, version)? { Ok(()) } else { Err(Status::NOT_FOUND) }
+        if proc_address(name, to, version, flags)? { Ok(()) } else { Err(Status::NOT_FOUND) }
     }
 
     fn cuGetProcAddress_v2(
         name: Text, to: Out<Lasting>, version: c_int, flags: u64, found: Out<c_uint>,
     ) {
-        let known = proc_address(name, to, version)?;
+        let known = proc_address(name, to, version, flags)?;
         found.give(if known { 0 } else { 1 });
         if known { Ok(()) } else { Err(Status::NOT_FOUND) }
     }

@@ -10,7 +10,8 @@ use crate::requests::Copy3D;
 use crate::state::{ready, working};
 use crate::work::{Executable, Plan, Step, Work};
 
-/// Free what was allocated at the next launch; upload now; launch from the device; priorities of nodes.
+/// Free what was allocated at the next launch; upload now; launch from the device; priorities of
+/// nodes.
 const FLAGS: u64 = 15;
 const AUTO_FREE: u64 = 1;
 const FROM_DEVICE: u64 = 4;
@@ -53,7 +54,8 @@ fn change(executable: Handle, node: Handle, work: Work) -> Done {
 /// Why a graph cannot take another's place: the API's number, and the node.
 type Difference = (c_uint, Handle);
 
-/// Pairs the steps of two plans, in order. They must be alike in kinds and in what comes after what.
+/// Pairs the steps of two plans, in order. They must be alike in kinds and in what comes after
+/// what.
 fn update(old: &mut Plan, new: &Plan) -> Result<(), Difference> {
     let place = |plan: &Plan, node: Handle| plan.steps.iter().position(|step| step.node == node);
     let places = |plan: &Plan, step: &Step| -> Vec<Option<usize>> {
@@ -121,7 +123,7 @@ driver! {
         instantiate(to, graph, 0)
     }
 
-    fn cuGraphInstantiateWithParams(to: Out<Handle>, graph: Handle, request: Out<Request>) {
+    fn cuGraphInstantiateWithParams [cuGraphInstantiateWithParams_ptsz] (to: Out<Handle>, graph: Handle, request: Out<Request>) {
         let held = request.held()?;
         let done = instantiate(to, graph, held.flags);
         request.give(Request { node: 0, result: if done.is_ok() { 0 } else { 1 }, ..held });
@@ -132,12 +134,12 @@ driver! {
         flags.put(ready()?.executables.get(&executable).ok_or(Status::INVALID_VALUE)?.flags)
     }
 
-    fn cuGraphLaunch(executable: Handle, stream: Handle) {
+    fn cuGraphLaunch [cuGraphLaunch_ptsz] (executable: Handle, stream: Handle) {
         let plan = working()?.executables.get(&executable).ok_or(Status::INVALID_VALUE)?.plan.clone();
         submit(stream, Work::Graph(plan))
     }
 
-    fn cuGraphUpload(executable: Handle, stream: Handle) {
+    fn cuGraphUpload [cuGraphUpload_ptsz] (executable: Handle, stream: Handle) {
         ready()?.executables.get(&executable).map(|_| ()).ok_or(Status::INVALID_VALUE)
     }
 

@@ -6,10 +6,9 @@ use std::ffi::c_int;
 use std::sync::LazyLock;
 use std::sync::atomic::AtomicU32;
 
-use crate::boundary::images::bytes_at;
 use crate::boundary::pointers::Lasting;
 use crate::boundary::{Done, In, Out, Status, enter, say};
-use crate::image::ptx_of;
+use crate::link::text_at;
 use crate::module::load_ptx;
 use crate::objects::Handle;
 use crate::state::{current, lock};
@@ -42,7 +41,7 @@ extern "C" fn unknown() -> u32 {
 
 /// Loads the module that a fat binary's wrapper points to.
 extern "C" fn load_wrapped(to: Out<Handle>, image: In<u8>) -> u32 {
-    enter("cudart: load", || to.put(load_ptx(&ptx_of(&bytes_at(image)?)?)?))
+    enter("cudart: load", || to.put(load_ptx(&text_at(image)?)?))
 }
 
 extern "C" fn load_with_more(to: Out<Handle>, image: In<u8>, _first: In<u8>, _second: In<u8>, _flags: u32) -> u32 {

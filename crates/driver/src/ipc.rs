@@ -1,7 +1,7 @@
 //! Memory that several processes of one machine share. The first call that asks for an allocation's
 //! handle puts its bytes into a file without a name, which the handle leads to; each process maps
-//! the file at its own device address. The bytes are copied to the simulator before each launch, and
-//! back after it.
+//! the file at its own device address. The bytes are copied to the simulator before each launch,
+//! and back after it.
 
 use std::fs::{File, OpenOptions};
 use std::os::fd::AsRawFd;

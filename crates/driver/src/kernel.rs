@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use simt::prediction::Predicted;
 use simt::requests::Watch;
-use simt::{InvalidLaunch, Launch, LaunchError};
+use simt::{InvalidLaunch, Launch, LaunchError, TrapKind};
 
 use crate::boundary::{Done, In, Status, say, show};
 use crate::module::{info, offsets};
@@ -13,10 +13,11 @@ use crate::objects::Function;
 use crate::orders::{self, Again};
 use crate::places::share;
 use crate::record::Shape;
-use crate::report;
 use crate::settings::SETTINGS;
 use crate::state::State;
+use crate::texture_references;
 use crate::work::Kernel;
+use crate::{report, running};
 
 /// The requests that a picture needs: the first of each instruction and warp, of the first block.
 const WATCH: Watch = Watch { blocks: 0..1, warps: 0..32, requests: 1 };
@@ -52,14 +53,16 @@ pub fn arguments(function: &Function, pointers: In<In<u8>>, extra: In<In<u8>>) -
     offsets(info).into_iter().map(one).collect::<Option<_>>().ok_or(Status::INVALID_VALUE)
 }
 
-/// Runs a kernel to its end. Returns how long it takes, in microseconds: as predicted, or else as long
-/// as its simulation took.
+/// Runs a kernel to its end. Returns how long it takes, in microseconds: as predicted, or else as
+/// long as its simulation took.
+#[expect(clippy::too_many_lines, reason = "one step after another, without a part that has a name")]
 pub fn run(state: &mut State, kernel: &Kernel) -> Done<f64> {
     let Kernel { function, shape, arguments, .. } = kernel;
     if state.pending.is_some() {
         // A GPU starts nothing after a fault, either; the next synchronisation reports it.
         return Ok(0.0);
     }
+    let cancel = running::begin(state)?;
     let arguments: Vec<&[u8]> = arguments.iter().map(Vec::as_slice).collect();
     let gpu = state.gpu();
     let chosen = SETTINGS.only.as_ref().is_none_or(|only| is_named(&function.name, only));
@@ -77,11 +80,13 @@ pub fn run(state: &mut State, kernel: &Kernel) -> Done<f64> {
         step_limit: SETTINGS.steps.unwrap_or_else(|| step_limit(shape)),
         checks: if chosen { SETTINGS.checks } else { SETTINGS.unchosen_checks },
         model: (chosen && SETTINGS.modelled).then_some(gpu),
+        cancel: Some(cancel),
         carveout: u8::try_from(function.carveout).ok(),
         predicts: (predicts && gpu.timing().is_some()).then_some(gpu),
         watch: (chosen && SETTINGS.watches && state.recorder.is_first(function, gpu)).then_some(WATCH),
         ..Launch::default()
     };
+    texture_references::bind(state)?;
     share(state, true);
     let orders = SETTINGS.orders.as_ref().filter(|_| chosen);
     let before = orders::before(&state.memory, orders).unwrap_or_else(|why| {
@@ -116,9 +121,17 @@ pub fn run(state: &mut State, kernel: &Kernel) -> Done<f64> {
             if chosen {
                 state.recorder.add((function, gpu), shape, &done, (&compared, seconds));
             }
+            if !done.findings().is_empty() {
+                state.host_recorder.faulty(&function.name);
+            }
             report::findings(done.findings(), done.findings_beyond()).filter(|_| !SETTINGS.goes_on)
         }
+        Err(LaunchError::Trap(trap)) if trap.kind == TrapKind::Cancelled => {
+            state.recorder.stopped((function, gpu), shape, &trap);
+            return Err(Status::CONTEXT_IS_DESTROYED);
+        }
         Err(LaunchError::Trap(trap)) => {
+            state.host_recorder.faulty(&function.name);
             state.recorder.stopped((function, gpu), shape, &trap);
             Some(report::trap(&trap))
         }

@@ -5,7 +5,7 @@ use std::ffi::{c_int, c_uint};
 use simt::models::BlockNeeds;
 
 use crate::boundary::callbacks::{DynamicShared, dynamic_shared};
-use crate::boundary::{Done, In, Out, Status, driver};
+use crate::boundary::{Done, In, Out, Status, driver, say, traces};
 use crate::kernel::arguments;
 use crate::module::{info, registers};
 use crate::objects::Handle;
@@ -16,6 +16,9 @@ use crate::work::{Kernel, Work};
 
 fn launch(stream: Handle, handle: Handle, shape: Shape, pointers: In<In<u8>>, extra: In<In<u8>>) -> Done {
     let function = working()?.functions.get(&handle).ok_or(Status::INVALID_HANDLE)?.clone();
+    if traces() {
+        say(&format!("{}: grid {:?}, block {:?}", function.name, shape.grid, shape.block));
+    }
     let arguments = arguments(&function, pointers, extra)?;
     submit(stream, Work::Launch(Kernel { handle, function, shape, arguments }))
 }
@@ -108,7 +111,7 @@ fn potential(
 }
 
 driver! {
-    fn cuLaunchKernel(
+    fn cuLaunchKernel [cuLaunchKernel_ptsz] (
         function: Handle, grid_x: c_uint, grid_y: c_uint, grid_z: c_uint, block_x: c_uint, block_y: c_uint,
         block_z: c_uint, dynamic_shared: c_uint, stream: Handle, arguments: In<In<u8>>, extra: In<In<u8>>,
     ) {
@@ -116,12 +119,18 @@ driver! {
         launch(stream, function, Shape { grid, block, dynamic_shared, cooperative: false, cluster: None }, arguments, extra)
     }
 
-    fn cuLaunchKernelEx(config: In<Config>, function: Handle, arguments: In<In<u8>>, extra: In<In<u8>>) {
+    fn cuLaunchKernelEx [cuLaunchKernelEx_ptsz] (config: In<Config>, function: Handle, arguments: In<In<u8>>, extra: In<In<u8>>) {
         let config = config.get()?;
+        if traces() {
+            let attributes = config.attributes.list(config.count as usize);
+            let shown: Vec<String> =
+                attributes.iter().map(|it| format!("{}: {:?}", it.number, &it.value[..3])).collect();
+            say(&format!("attributes: {}", shown.join(", ")));
+        }
         launch(config.stream, function, config.shape(), arguments, extra)
     }
 
-    fn cuLaunchCooperativeKernel(
+    fn cuLaunchCooperativeKernel [cuLaunchCooperativeKernel_ptsz] (
         function: Handle, grid_x: c_uint, grid_y: c_uint, grid_z: c_uint, block_x: c_uint, block_y: c_uint,
         block_z: c_uint, dynamic_shared: c_uint, stream: Handle, arguments: In<In<u8>>,
     ) {

@@ -11,22 +11,23 @@
 //!
 //! One process has one [`simt::Memory`], which its devices share, and one lock over everything
 //! (`state::State`). A launch runs to its end before the call returns, so streams are ordered by
-//! themselves; each has a clock, by predicted times, which events note. Handles are numbers of a table, never
-//! addresses: a stale one is an error, not a crash.
+//! themselves; each has a clock, by predicted times, which events note. Handles are numbers of a
+//! table, never addresses: a stale one is an error, not a crash.
 //!
 //! Memory that host and device share (pinned, managed) is mapped at the simulator's own address, so
 //! one pointer serves both sides; its bytes are copied in before each launch and back after it.
 //!
-//! `boundary` is the C boundary, the only part with unsafe code. `state` holds what exists, `objects`
-//! says what has a handle, `settings` what the environment sets. `image` finds PTX in what modules
-//! are loaded from, and `places` where an address is. `module`, `link`, `launch`, `memory`,
-//! `transfers`, `ipc`, `device`, `context`, `stream`, `arrays`, `texture` and `tensor_map` are the API by subject.
-//! `work` is what streams and graphs do, which `queue` runs with `kernel`, `copies` and
-//! `allocations`; `graph`, `nodes`, `executable`, `capture` and
-//! `user_objects` are the API of graphs. `entry` hands out functions by name, `export` has tables that NVIDIA's libraries ask for, and
-//! `unsupported` names functions that do nothing but say so. `report` shows faults, `orders` runs
-//! launches in other orders, `record` keeps
-//! what `coalesce run` reports.
+//! `boundary` is the C boundary, the only part with unsafe code. `state` holds what exists,
+//! `objects` says what has a handle, `settings` what the environment sets. `image` finds PTX in
+//! what modules are loaded from, and `places` where an address is. `module`, `link`, `launch`,
+//! `memory`, `mapped`, `transfers`, `ipc`, `device`, `context`, `stream`, `arrays`, `texture`,
+//! `texture_references` and `tensor_map` are the API by subject; `requests` and `sampling` have
+//! what callers describe. `work` is what streams and graphs do, which `queue` runs with `kernel`,
+//! `copies` and `allocations`; `graph`, `nodes`, `executable`, `capture` and `user_objects` are the
+//! API of graphs. `entry` hands out functions by name, `export` has tables that NVIDIA's libraries
+//! ask for, and `unsupported` names functions that do nothing but say so. `report` shows faults,
+//! `orders` runs launches in other orders, `record` keeps what `coalesce run` reports, and `host`
+//! what host code is judged by, with `noted`.
 //!
 //! # Environment
 //!
@@ -34,6 +35,7 @@
 //! | --- | --- |
 //! | `COALESCE_DEVICE` | the GPU whose properties are shown and whose times are predicted: `hopper` |
 //! | `COALESCE_DEVICES` | how many devices there are, or a list of GPUs, one for each: `hopper,ampere` |
+//! | `COALESCE_NAME` | the name of each device, for programs that go by it |
 //! | `COALESCE_MODEL` | `1`: launches run on that GPU's model, with its caches |
 //! | `COALESCE_CHECK` | what the sanitizer looks for: `all`, `memory,race`, ... |
 //! | `COALESCE_FAULT` | `stop`: the launch fails; `continue`: show accesses out of bounds and skip them; `defer`: the next synchronisation fails |
@@ -43,11 +45,14 @@
 //! | `COALESCE_SCHEDULE` | run each launch in this order, too, and compare |
 //! | `COALESCE_SOURCES` | folders with the sources of other machines, separated by colons |
 //! | `COALESCE_BESIDE` | folders whose sources are shown in messages, as those of the current folder |
+//! | `COALESCE_STAND_INS` | a folder with the libraries that come with the driver (`boundary/stand_ins.rs`) |
 //! | `COALESCE_RECORD` | a folder for the records that `coalesce run` reads |
+//! | `COALESCE_HOST_RECORD` | a file for what the host code did (`host.rs`); copies then take predicted time |
 //! | `COALESCE_REQUESTS` | `1`: records have the first requests of each instruction, for pictures |
 //! | `COALESCE_MEMORY` | the memory of each device in bytes |
 //! | `COALESCE_STEPS` | the most warp instructions of a launch |
-//! | `COALESCE_TRACE` | `1`: each call and its status on the standard error |
+//! | `COALESCE_FAIL` | `FUNCTION:STATUS`: calls of this function fail, `FUNCTION:STATUS:N`: the N-th alone (`boundary/fail.rs`) |
+//! | `COALESCE_TRACE` | `1`: each call and its status, and what is launched, on the standard error |
 //! | `COALESCE_DUMP` | a folder to which each module's PTX is written |
 #![cfg(target_os = "linux")]
 #![deny(unsafe_code)]
@@ -66,15 +71,20 @@ mod entry;
 mod executable;
 mod export;
 mod graph;
+pub mod host;
 pub mod image;
+pub mod installed;
 mod ipc;
+mod jit_link;
 mod kernel;
 mod launch;
 mod link;
 mod log;
+mod mapped;
 mod memory;
 mod module;
 mod nodes;
+mod noted;
 mod objects;
 mod orders;
 mod places;
@@ -82,11 +92,14 @@ mod queue;
 pub mod record;
 mod report;
 mod requests;
+mod running;
+mod sampling;
 mod settings;
 mod state;
 mod stream;
 mod tensor_map;
 mod texture;
+mod texture_references;
 mod transfers;
 mod unsupported;
 mod user_objects;
@@ -94,3 +107,5 @@ mod work;
 
 pub use record::Shape;
 pub use settings::gpus_of;
+
+pub use boundary::stand_ins::JIT_LINKERS;

@@ -4,8 +4,9 @@
 use std::collections::HashSet;
 use std::ffi::c_uint;
 
+use crate::boundary::images::{bytes_at, objects_at};
 use crate::boundary::pointers::Lasting;
-use crate::boundary::{Done, In, Out, Status, Text, driver};
+use crate::boundary::{Done, In, Out, Status, Text, driver, say};
 use crate::image::{ptx_of, wrap};
 use crate::log::Log;
 use crate::objects::Handle;
@@ -78,18 +79,50 @@ fn function<'a>(first: &'a str, rest: &mut impl Iterator<Item = &'a str>) -> Str
     text
 }
 
+/// The PTX of an input of the linker, if it has any.
+///
+/// An archive is CUDA's own library of device code, as SASS. What it has, the simulator has itself;
+/// if it has not, the module that calls it cannot be loaded, with a message that says so.
+pub fn input(bytes: &[u8]) -> Done<Option<String>> {
+    if bytes.starts_with(b"!<arch>") { Ok(None) } else { ptx_of(bytes).map(Some) }
+}
+
+/// The text of these inputs with what they call of CUDA's own library, or what is wrong with it.
+pub fn linked(inputs: &[String]) -> Result<String, String> {
+    let mut joined = join(inputs);
+    if joined.contains("cudaCGSynchronize") || joined.contains("cudaCGGetIntrinsicHandle") {
+        joined += RUNTIME;
+    }
+    match ptx::parse("linked.ptx", &joined) {
+        Ok(_) => Ok(joined),
+        Err(errors) => Err(errors.to_string().lines().take(12).collect::<Vec<_>>().join("\n")),
+    }
+}
+
+/// Whether a text is CUDA's own library of device code, as PTX: what it has, the simulator has
+/// itself.
+fn is_library(text: &str) -> bool {
+    text.lines().any(|line| line.starts_with(".visible .func") && line.contains("cudaCGSynchronize"))
+}
+
+/// The PTX of an image, which may be of several objects that nvcc has linked.
+pub fn text_at(image: In<u8>) -> Done<String> {
+    let Some(objects) = objects_at(image)? else { return ptx_of(&bytes_at(image)?) };
+    let mut texts = objects.iter().map(Vec::as_slice).map(ptx_of).collect::<Done<Vec<_>>>()?;
+    texts.retain(|text| !is_library(text));
+    linked(&texts).map_err(|problem| {
+        say(&format!("the objects of the program cannot be linked: {problem}"));
+        Status::INVALID_PTX
+    })
+}
+
 fn add(link: Handle, bytes: &[u8], kind: c_uint) -> Done {
     // 0: machine code, 1: PTX, 2: fat binary, 3: object, 4: library, 5: NVVM.
     if kind == 5 {
         return Err(Status::NOT_SUPPORTED);
     }
-    // An archive is CUDA's own library of device code, as SASS. What it has, the simulator has itself; if it has not, the
-    // module that calls it cannot be loaded, with a message that says so.
-    if bytes.starts_with(b"!<arch>") {
-        return Ok(());
-    }
-    let input = ptx_of(bytes)?;
-    ready()?.links.get_mut(&link).ok_or(Status::INVALID_HANDLE)?.inputs.push(input);
+    let input = input(bytes)?;
+    ready()?.links.get_mut(&link).ok_or(Status::INVALID_HANDLE)?.inputs.extend(input);
     Ok(())
 }
 
@@ -119,15 +152,11 @@ driver! {
     fn cuLinkComplete(link: Handle, image: Out<Lasting>, bytes: Out<usize>) {
         let mut state = ready()?;
         let link = state.links.get_mut(&link).ok_or(Status::INVALID_HANDLE)?;
-        let mut joined = join(&link.inputs);
-        if joined.contains("cudaCGSynchronize") || joined.contains("cudaCGGetIntrinsicHandle") {
-            joined += RUNTIME;
-        }
-        if let Err(errors) = ptx::parse("linked.ptx", &joined) {
-            link.log.say(&errors.to_string().lines().take(12).collect::<Vec<_>>().join("\n"));
-            return Err(Status::INVALID_PTX);
-        }
-        link.result = wrap(&joined);
+        let text = linked(&link.inputs).map_err(|problem| {
+            link.log.say(&problem);
+            Status::INVALID_PTX
+        })?;
+        link.result = wrap(&text);
         bytes.give(link.result.len());
         image.put(Lasting::list(&link.result))
     }

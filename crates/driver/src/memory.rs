@@ -19,7 +19,8 @@ fn give_memory(to: Out<u64>, bytes: usize, kind: Kind) -> Done {
     to.put(allocate(&mut *working()?, bytes, kind)?)
 }
 
-/// Allocates memory in a stream's order. What a graph allocates has one address in all its launches.
+/// Allocates memory in a stream's order. What a graph allocates has one address in all its
+/// launches.
 fn give_in_order(to: Out<u64>, bytes: usize, stream: Handle) -> Done {
     to.check()?;
     if bytes == 0 {
@@ -170,15 +171,15 @@ driver! {
         Ok(())
     }
 
-    fn cuMemAllocAsync(to: Out<u64>, bytes: usize, stream: Handle) {
+    fn cuMemAllocAsync [cuMemAllocAsync_ptsz] (to: Out<u64>, bytes: usize, stream: Handle) {
         give_in_order(to, bytes, stream)
     }
 
-    fn cuMemAllocFromPoolAsync(to: Out<u64>, bytes: usize, pool: Handle, stream: Handle) {
+    fn cuMemAllocFromPoolAsync [cuMemAllocFromPoolAsync_ptsz] (to: Out<u64>, bytes: usize, pool: Handle, stream: Handle) {
         give_in_order(to, bytes, stream)
     }
 
-    fn cuMemFreeAsync(address: u64, stream: Handle) {
+    fn cuMemFreeAsync [cuMemFreeAsync_ptsz] (address: u64, stream: Handle) {
         if address == 0 {
             return Ok(());
         }
@@ -243,15 +244,15 @@ driver! {
         Ok(())
     }
 
-    fn cuMemPrefetchAsync(address: u64, bytes: usize, device: c_int, stream: Handle) {
+    fn cuMemPrefetchAsync [cuMemPrefetchAsync_ptsz] (address: u64, bytes: usize, device: c_int, stream: Handle) {
         Ok(())
     }
 
-    fn cuMemPrefetchAsync_v2(address: u64, bytes: usize, location: u64, flags: c_uint, stream: Handle) {
+    fn cuMemPrefetchAsync_v2 [cuMemPrefetchAsync_v2_ptsz] (address: u64, bytes: usize, location: u64, flags: c_uint, stream: Handle) {
         Ok(())
     }
 
-    fn cuStreamAttachMemAsync(stream: Handle, address: u64, bytes: usize, flags: c_uint) {
+    fn cuStreamAttachMemAsync [cuStreamAttachMemAsync_ptsz] (stream: Handle, address: u64, bytes: usize, flags: c_uint) {
         Ok(())
     }
 

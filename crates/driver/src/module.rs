@@ -11,15 +11,16 @@ use simt::Program;
 use simt::programs::KernelInfo;
 
 use crate::allocations::share_variable;
-use crate::boundary::images::bytes_at;
 use crate::boundary::pointers::Lasting;
 use crate::boundary::{Done, In, Out, Status, Text, driver, say};
 use crate::image::ptx_of;
+use crate::link::text_at;
 use crate::log::Log;
 use crate::objects::{Function, Handle, Module};
 use crate::orders::Sums;
 use crate::settings::SETTINGS;
 use crate::state::{State, ready, working};
+use crate::texture_references;
 
 /// Parses PTX. If some kernels cannot be parsed, the module has the others.
 pub fn parse(name: &str, ptx: &str, log: Log) -> Done<ptx::Module> {
@@ -89,7 +90,8 @@ fn function_of(state: &mut State, module: Handle, name: &str) -> Done<Handle> {
     program.kernel(name).ok_or(Status::NOT_FOUND)?;
     let c_name = CString::new(name).map_err(|_| Status::INVALID_VALUE)?.into();
     let handle = state.handle();
-    let function = Function { module, program, name: name.into(), c_name, dynamic_limit: -1, carveout: -1, sums_open };
+    let function =
+        Function { module, program, name: name.into(), c_name, dynamic_limit: -1, carveout: -1, cache: 0, sums_open };
     state.functions.insert(handle, function);
     if let Some(module) = state.modules.get_mut(&module) {
         module.functions.insert(name.to_owned(), handle);
@@ -120,13 +122,14 @@ fn managed(module: Handle, name: Text, address: Out<u64>, bytes: Out<usize>) -> 
     Ok(())
 }
 
-fn unload(module: Handle) -> Done {
+fn unload(handle: Handle) -> Done {
     let mut state = ready()?;
     // Its variables stay in memory: their addresses are never used again.
-    let module = state.modules.remove(&module).ok_or(Status::INVALID_HANDLE)?;
+    let module = state.modules.remove(&handle).ok_or(Status::INVALID_HANDLE)?;
     for handle in module.functions.values() {
         state.functions.remove(handle);
     }
+    texture_references::forget(&mut state, handle);
     Ok(())
 }
 
@@ -199,6 +202,15 @@ fn set_attribute(function: Handle, number: c_uint, value: c_int) -> Done {
     Ok(())
 }
 
+/// Notes a preference between shared memory and L1. Caches do not depend on it.
+fn set_cache(function: Handle, config: c_uint) -> Done {
+    if config > 3 {
+        return Err(Status::INVALID_VALUE);
+    }
+    ready()?.functions.get_mut(&function).ok_or(Status::INVALID_HANDLE)?.cache = config;
+    Ok(())
+}
+
 fn parameter(function: Handle, index: usize, offset: Out<usize>, bytes: Out<usize>) -> Done {
     let state = ready()?;
     let info = info(state.functions.get(&function).ok_or(Status::INVALID_HANDLE)?)?;
@@ -232,17 +244,17 @@ driver! {
     }
 
     fn cuModuleLoadData(to: Out<Handle>, image: In<u8>) {
-        to.put(load(&ptx_of(&bytes_at(image)?)?, Log::NONE)?)
+        to.put(load(&text_at(image)?, Log::NONE)?)
     }
 
     fn cuModuleLoadDataEx(
         to: Out<Handle>, image: In<u8>, count: c_uint, options: In<c_uint>, values: In<Out<u8>>,
     ) {
-        to.put(load(&ptx_of(&bytes_at(image)?)?, Log::of(count, options, values))?)
+        to.put(load(&text_at(image)?, Log::of(count, options, values))?)
     }
 
     fn cuModuleLoadFatBinary(to: Out<Handle>, image: In<u8>) {
-        to.put(load(&ptx_of(&bytes_at(image)?)?, Log::NONE)?)
+        to.put(load(&text_at(image)?, Log::NONE)?)
     }
 
     fn cuModuleUnload(module: Handle) {
@@ -273,7 +285,7 @@ driver! {
         to: Out<Handle>, image: In<u8>, options: In<c_uint>, values: In<Out<u8>>, count: c_uint,
         library_options: In<c_uint>, library_values: In<Out<u8>>, library_count: c_uint,
     ) {
-        to.put(load(&ptx_of(&bytes_at(image)?)?, Log::of(count, options, values))?)
+        to.put(load(&text_at(image)?, Log::of(count, options, values))?)
     }
 
     fn cuLibraryLoadFromFile(
@@ -332,7 +344,7 @@ driver! {
     }
 
     fn cuKernelSetCacheConfig(kernel: Handle, config: c_uint, device: c_int) {
-        Ok(())
+        set_cache(kernel, config)
     }
 
     fn cuKernelGetParamInfo(kernel: Handle, index: usize, offset: Out<usize>, bytes: Out<usize>) {
@@ -360,7 +372,7 @@ driver! {
     }
 
     fn cuFuncSetCacheConfig(function: Handle, config: c_uint) {
-        Ok(())
+        set_cache(function, config)
     }
 
     fn cuFuncSetSharedMemConfig(function: Handle, config: c_uint) {

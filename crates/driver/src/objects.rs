@@ -1,15 +1,17 @@
 //! What has a handle.
 
 use std::collections::HashMap;
-use std::ffi::{CStr, c_int};
+use std::ffi::{CStr, c_int, c_uint};
 use std::sync::Arc;
 
 use simt::Program;
 use simt::textures::{ArrayHandle, ArrayShape};
 
+use crate::boundary::call::is_per_thread;
 use crate::boundary::callbacks::{Behind, HostFunction, Passed};
 use crate::log::Log;
 use crate::orders::Sums;
+use crate::sampling::{Resource, Texture};
 
 /// A handle: a number that the caller takes for a pointer.
 pub type Handle = usize;
@@ -76,6 +78,25 @@ impl Allocation {
     }
 }
 
+/// Memory without an address: `CUmemGenericAllocationHandle`.
+pub struct Physical {
+    pub device: c_int,
+    pub size: u64,
+    /// The caller's, and one of its mapping.
+    pub references: u32,
+    /// Its bytes, unless they are where they can be accessed.
+    pub bytes: Option<simt::Physical>,
+}
+
+/// Memory that is mapped, under its address.
+#[derive(Clone, Copy, Debug)]
+pub struct Mapping {
+    pub bytes: u64,
+    pub memory: Handle,
+    /// 0: none; 1: to be read; 3: to be written, too.
+    pub access: u32,
+}
+
 /// A loaded module, or library: the API has both, here they are one.
 pub struct Module {
     pub program: Arc<Program>,
@@ -101,6 +122,8 @@ pub struct Function {
     pub dynamic_limit: i32,
     /// `PREFERRED_SHARED_MEMORY_CARVEOUT`, as set.
     pub carveout: i32,
+    /// The preference between shared memory and L1, as numbered by the API.
+    pub cache: u32,
     /// The floats on which its module has atomic operations, which leave the order of sums open.
     pub sums_open: Sums,
 }
@@ -140,9 +163,14 @@ impl Stream {
         HashMap::from([(LEGACY, Self { flags: 1, ..Self::default() }), (PER_THREAD, Self::default())])
     }
 
-    /// A stream's number: the legacy default stream has two.
+    /// The number of the stream that a caller names: the legacy default stream has a handle that is
+    /// always its own, 1, and one that is the thread's own default stream in some calls, 0.
     pub fn number(stream: Handle) -> Handle {
-        if stream == 1 { LEGACY } else { stream }
+        match stream {
+            0 if is_per_thread() => PER_THREAD,
+            1 => LEGACY,
+            _ => stream,
+        }
     }
 
     /// Whether it and the legacy default stream wait for each other.
@@ -188,6 +216,43 @@ impl Array {
         let ArrayShape { width, height, depth, layers, .. } = self.shape;
         let shrunk = |texels: u32| if texels == 0 { 0 } else { (texels >> self.level.min(31)).max(1) as usize };
         [shrunk(width), shrunk(height), if layers > 0 { layers as usize } else { shrunk(depth) }]
+    }
+}
+
+/// A texture or surface reference: a variable of a module that the host says the contents of.
+pub struct Reference {
+    /// The module that it is a variable of, and its name there; `None` for one that was created.
+    pub variable: Option<(Handle, String)>,
+    pub is_surface: bool,
+    /// What it refers to, once the host has said it.
+    pub resource: Option<Resource>,
+    /// How it is sampled.
+    pub texture: Texture,
+    /// The format of linear memory, and its channels.
+    pub format: (c_uint, c_uint),
+    /// Whether the host has said something since it was bound.
+    pub changed: bool,
+    /// The object that it is bound to.
+    pub made: Option<u64>,
+}
+
+impl Reference {
+    pub fn new(variable: Option<(Handle, String)>, is_surface: bool) -> Self {
+        let texture = Texture {
+            // Clamped coordinates.
+            address_modes: [1; 3],
+            filter: 0,
+            flags: 0,
+            anisotropy: 0,
+            level_filter: 0,
+            level_bias: 0.0,
+            least_level: 0.0,
+            greatest_level: 0.0,
+            border: [0.0; 4],
+        };
+        // One float.
+        let format = (0x20, 1);
+        Self { variable, is_surface, resource: None, texture, format, changed: false, made: None }
     }
 }
 

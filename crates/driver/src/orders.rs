@@ -1,21 +1,17 @@
-//! Launches in other orders of blocks and warps: what each leaves in memory is compared with what the
-//! usual order leaves. Nothing of them stays.
+//! Launches in other orders of blocks and warps: what each leaves in memory is compared with what
+//! the usual order leaves. Nothing of them stays.
 
 use device::names;
 use half::{bf16, f16};
 use ptx::{Module, Op, Type};
-use simt::orders::{DrawnOrder, Snapshot};
+use simt::orders::{DrawnOrder, Followed, Snapshot};
 use simt::{Checks, Launch, LaunchError, Memory, Program, Report};
+use timeline::{Names, Timeline};
 
 use crate::settings::Orders;
 
-/// A launch in another order may take this many times as many warp instructions as in the usual one,
-/// since warps that wait for others poll more often, and this many more.
-const TIMES_STEPS: u64 = 16;
-const MORE_STEPS: u64 = 1 << 20;
-
-/// Floats that differ less, relatively, count as the same where atomics leave the order of sums open;
-/// halves, if they differ less than the second.
+/// Floats that differ less, relatively, count as the same where atomics leave the order of sums
+/// open; halves, if they differ less than the second.
 const TOLERANCE: f64 = 1e-5;
 const TOLERANCE_OF_HALVES: f64 = 1e-2;
 
@@ -32,16 +28,28 @@ pub struct Sums {
 }
 
 /// What launches in other orders show.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq)]
 pub struct Found {
     /// How many ran.
     pub tried: u64,
     /// How many leave another result.
     pub different: u64,
-    /// The first of these, and how its result differs.
-    pub first: Option<(DrawnOrder, String)>,
+    /// The first of these.
+    pub first: Option<Different>,
     /// Whether floats that differ little count as the same.
     pub tolerant: bool,
+}
+
+/// An order that leaves another result.
+#[derive(Debug, PartialEq)]
+pub struct Different {
+    order: DrawnOrder,
+    /// How the result differs.
+    result: String,
+    /// The first word that differs, in memory.
+    address: Option<u64>,
+    /// How that comes about, if few accesses show it.
+    timeline: Option<Timeline>,
 }
 
 /// A launch that can run again: what memory held before it.
@@ -67,8 +75,8 @@ pub fn before(memory: &Memory, orders: Option<&Orders>) -> Result<Option<Snapsho
 }
 
 impl Again<'_> {
-    /// Runs in these orders, after a run in the usual one, whose report this is and whose results are
-    /// restored.
+    /// Runs in these orders, after a run in the usual one, whose report this is and whose results
+    /// are restored.
     pub fn compare(&self, orders: &Orders, usual: &Report) -> Option<Found> {
         let after = self.memory.snapshot()?;
         let mut found = Found { tolerant: self.sums_open != Sums::default(), ..Found::default() };
@@ -83,49 +91,81 @@ impl Again<'_> {
                 }
             }
         }
+        if let Some(different) = &mut found.first {
+            different.timeline = self.timeline(different, steps);
+        }
         self.memory.restore(&after);
         Some(found)
     }
 
     /// Runs in an order. Returns the accesses at which warps may be interrupted.
     fn add(&self, order: DrawnOrder, steps: u64, after: &Snapshot, found: &mut Found) -> u64 {
+        found.tried += 1;
+        let (points, differs) = match self.run(order, steps, None) {
+            Ok(report) => (report.drawn().map_or(0, |drawn| drawn.points), self.difference(after)),
+            Err(LaunchError::Trap(trap)) => (0, Some((trap.what(), None))),
+            Err(error) => (0, Some((error.to_string(), None))),
+        };
+        if let Some((result, address)) = differs {
+            found.different += 1;
+            found.first.get_or_insert(Different { order, result, address, timeline: None });
+        }
+        points
+    }
+
+    /// Runs in an order from what memory held before, and records the accesses that are followed.
+    fn run(&self, order: DrawnOrder, steps: u64, follows: Option<Followed>) -> Result<Report, LaunchError> {
         self.memory.restore(&self.before);
         let launch = Launch {
             order: Some(order),
+            follows,
             checks: Checks::NONE,
             model: None,
             carveout: None,
             predicts: None,
             watch: None,
             output: None,
-            step_limit: steps.saturating_mul(TIMES_STEPS).saturating_add(MORE_STEPS),
+            step_limit: DrawnOrder::step_limit(steps),
             ..self.launch.clone()
         };
-        found.tried += 1;
-        let (points, differs) = match self.program.launch(self.memory, &launch) {
-            Ok(report) => (report.drawn().map_or(0, |drawn| drawn.points), self.difference(after)),
-            Err(LaunchError::Trap(trap)) => (0, Some(trap.what())),
-            Err(error) => (0, Some(error.to_string())),
-        };
-        if let Some(differs) = differs {
-            found.different += 1;
-            found.first.get_or_insert((order, differs));
-        }
-        points
+        self.program.launch(self.memory, &launch)
     }
 
-    /// How memory differs from what the usual order has left.
-    fn difference(&self, after: &Snapshot) -> Option<String> {
+    /// How the first word that differs comes about.
+    fn timeline(&self, different: &Different, steps: u64) -> Option<Timeline> {
+        let follow = |order, followed| Ok(self.run(order, steps, Some(followed))?.touches().to_vec());
+        let value = |value: u128, bytes: u32| match bytes {
+            4 => shown(value as u32),
+            _ => value.to_string(),
+        };
+        let global = |address: u64| {
+            let mut spans = self.memory.allocations();
+            match spans.find(|span| address.checked_sub(span.address).is_some_and(|offset| offset < span.bytes)) {
+                Some(span) => {
+                    format!("byte {} of {} bytes at {:#x}", address - span.address, span.bytes, span.address)
+                }
+                None => format!("global address {address:#x}"),
+            }
+        };
+        let names = Names { module: "kernel.ptx", value: &value, global: &global };
+        let explained: Result<_, LaunchError> =
+            timeline::explain(&follow, different.order, (different.address?, 4), &names);
+        explained.ok()?
+    }
+
+    /// How memory differs from what the usual order has left, and where first.
+    fn difference(&self, after: &Snapshot) -> Option<(String, Option<u64>)> {
         let same = |usual, now| self.sums_open.are_close(usual, now);
         let (span, address, [usual, now]) = self.memory.first_difference(after, same)?;
         let offset = address - span.address;
-        Some(format!(
+        let text = format!(
             "the word at byte {offset} of {} bytes at {:#x} is {}, not {}",
             span.bytes,
             span.address,
             shown(now),
             shown(usual)
-        ))
+        );
+        Some((text, Some(address)))
     }
 }
 
@@ -185,7 +225,7 @@ fn shown(word: u32) -> String {
 impl Found {
     /// The message about another result: a line, and how to see it again.
     pub fn message(&self, kernel: &str, width: usize) -> Option<String> {
-        let (order, result) = self.first.as_ref()?;
+        let Different { order, result, timeline, .. } = self.first.as_ref()?;
         let verb = if self.different == 1 { "gives" } else { "give" };
         let orders = if self.tried == 1 { "order" } else { "orders" };
         let close = if self.tolerant { " (floats within 1 part in 100000 count as the same)" } else { "" };
@@ -198,12 +238,14 @@ impl Found {
         let which = if self.different == 1 { "In that order" } else { "In the first of these orders" };
         let which = format!("{which}, {}.", order.described());
         let lines = [wording::wrapped(&what, width, "", "    "), wording::wrapped(&which, width, "  ", "  ")];
-        Some(format!("{}\n  Run it again: --schedule {order}\n", lines.join("\n")))
+        let timeline = timeline.as_ref().map(|timeline| format!("\n{}", timeline.text("  ", width)));
+        let lines = lines.join("\n");
+        Some(format!("{lines}\n  Run it again: --schedule {order}\n{}", timeline.unwrap_or_default()))
     }
 
     /// The same as a finding for the record.
     pub fn finding(&self) -> Option<String> {
-        let (order, result) = self.first.as_ref()?;
+        let Different { order, result, .. } = self.first.as_ref()?;
         Some(format!("in another order, {result}; --schedule {order}"))
     }
 }
@@ -237,7 +279,8 @@ mod tests {
     #[test]
     fn the_message_names_the_order() {
         let order = DrawnOrder::nth(1, 4, 8);
-        let first = Some((order, "the word at byte 0 of 4 bytes at 0x1000 is 3, not 8".to_owned()));
+        let result = "the word at byte 0 of 4 bytes at 0x1000 is 3, not 8".to_owned();
+        let first = Some(Different { order, result, address: Some(0x1000), timeline: None });
         let found = Found { tried: 8, different: 4, first, tolerant: false };
         let text = found.message("_Z1kPf", 100).expect("another result");
         assert!(

@@ -26,11 +26,8 @@ impl Place {
                 None => Self::Device(address),
             };
         }
-        // A variable of a module, or the host's own memory.
-        match state.memory.read(address, &mut []) {
-            Ok(()) => Self::Device(address),
-            Err(_) => Self::Host(address),
-        }
+        // A variable of a module, what is mapped, what was freed; or the host's own memory.
+        if state.memory.has_given(address) { Self::Device(address) } else { Self::Host(address) }
     }
 
     /// Copies bytes from there.

@@ -5,6 +5,7 @@
 //! Work begins when its stream's earlier work has ended, and not before the host gave it.
 
 use std::collections::BTreeMap;
+use std::time::Instant;
 
 use crate::boundary::callbacks::{Behind, call_host, call_stream, end_of, wait};
 use crate::boundary::{Done, Status};
@@ -41,6 +42,15 @@ pub fn submit(stream: Handle, work: Work) -> Done {
 
 /// Does it. Returns the predicted time at which it has ended, if it begins at this time.
 pub fn perform(state: &mut State, stream: Handle, work: &Work, begins: f64) -> Done<f64> {
+    let noted = state.noted(work);
+    let Some(what) = noted else { return carry_out(state, stream, work, begins) };
+    let began = Instant::now();
+    let ends = carry_out(state, stream, work, begins)?;
+    let ends = ends + state.time_within(&what, began.elapsed());
+    Ok(state.note(what, stream, begins, ends))
+}
+
+fn carry_out(state: &mut State, stream: Handle, work: &Work, begins: f64) -> Done<f64> {
     match work {
         Work::Nothing | Work::Allocate => {}
         Work::Launch(kernel) => return Ok(begins + kernel::run(state, kernel)?),

@@ -1,5 +1,5 @@
-//! What launches leave for `coalesce run`: a file of JSON for each kernel of a module, in the folder
-//! that `COALESCE_RECORD` names, and the module's PTX beside it. Counters are added up over
+//! What launches leave for `coalesce run`: a file of JSON for each kernel of a module, in the
+//! folder that `COALESCE_RECORD` names, and the module's PTX beside it. Counters are added up over
 //! launches, so a record stays small however long a program runs.
 //!
 //! A file is written after each of a kernel's first launches, then after every sixty-fourth, and
@@ -25,6 +25,12 @@ use crate::settings::SETTINGS;
 
 /// The ending of a record's name.
 pub const ENDING: &str = "kernel.json";
+
+/// A file that `coalesce run` puts into the folder. A process whose records cannot be written
+/// renames it to [`FAILED`] and the number of the system's error, which a full disk allows.
+pub const WHOLE: &str = "whole";
+/// What that name begins with.
+pub const FAILED: &str = "failed-";
 
 /// How many launches of a kernel are each written at once.
 const AT_ONCE: u64 = 64;
@@ -231,7 +237,11 @@ impl Recorder {
         let written = fs::write(&beside, bytes).and_then(|()| fs::rename(&beside, path));
         if let Err(error) = written {
             let _ = fs::remove_file(&beside);
-            say(&format!("the record {} cannot be written: {error}", path.display()));
+            let failed = path.with_file_name(format!("{FAILED}{}", error.raw_os_error().unwrap_or(0)));
+            // `coalesce run` reports it.
+            if fs::rename(path.with_file_name(WHOLE), &failed).is_err() && !failed.exists() {
+                say(&format!("the record {} cannot be written: {error}", path.display()));
+            }
             self.failed = true;
         }
     }

@@ -1,7 +1,7 @@
 //! Faults and findings of a launch on the standard error, with their lines of source, and the
 //! statuses that a GPU would give.
 
-use simt::faults::FindingKind;
+use simt::faults::{AccessFaultKind, FindingKind};
 use simt::{Finding, Trap, TrapKind};
 
 use crate::boundary::{Status, show};
@@ -13,10 +13,8 @@ pub fn findings(found: &[Finding], beyond: u64) -> Option<Status> {
         show(&fault_text::findings(found, beyond, SETTINGS.width, &SETTINGS.sources));
     }
     found.iter().find_map(|finding| match &finding.kind {
-        FindingKind::Access { fault: simt::faults::AccessFaultKind::Misaligned { .. }, .. } => {
-            Some(Status::MISALIGNED_ADDRESS)
-        }
-        FindingKind::Access { .. } | FindingKind::Free { .. } => Some(Status::ILLEGAL_ADDRESS),
+        FindingKind::Access { fault, .. } => Some(access(fault)),
+        FindingKind::Free { .. } => Some(Status::ILLEGAL_ADDRESS),
         _ => None,
     })
 }
@@ -26,10 +24,19 @@ pub fn trap(trap: &Trap) -> Status {
     findings(&trap.findings, 0);
     show(&fault_text::trap(trap, ("", ""), SETTINGS.width, &SETTINGS.sources));
     match &trap.kind {
-        TrapKind::Access { fault: simt::faults::AccessFaultKind::Misaligned { .. }, .. } => Status::MISALIGNED_ADDRESS,
-        TrapKind::Access { .. } | TrapKind::Free { .. } | TrapKind::FaultLimit { .. } => Status::ILLEGAL_ADDRESS,
+        TrapKind::Access { fault, .. } => access(fault),
+        TrapKind::Free { .. } | TrapKind::FaultLimit { .. } => Status::ILLEGAL_ADDRESS,
         TrapKind::Assertion { .. } => Status::ASSERT,
-        TrapKind::StepLimit { .. } | TrapKind::NoProgress { .. } | TrapKind::Cancelled => Status::LAUNCH_TIMEOUT,
+        TrapKind::StepLimit { .. } | TrapKind::NoProgress { .. } => Status::LAUNCH_TIMEOUT,
         _ => Status::LAUNCH_FAILED,
+    }
+}
+
+/// The status of an access that cannot be made.
+fn access(fault: &AccessFaultKind) -> Status {
+    match fault {
+        AccessFaultKind::Misaligned { .. } => Status::MISALIGNED_ADDRESS,
+        AccessFaultKind::WrongSpace { .. } => Status::INVALID_ADDRESS_SPACE,
+        _ => Status::ILLEGAL_ADDRESS,
     }
 }

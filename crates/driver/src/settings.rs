@@ -36,6 +36,8 @@ pub fn gpus_of(list: &str, usual: &'static Model) -> Result<Vec<&'static Model>,
 pub struct Settings {
     /// The GPU of each device, whose properties are shown and whose times are predicted.
     pub gpus: Vec<&'static Model>,
+    /// The name of each device, instead of one that says what it is.
+    pub name: Option<String>,
     /// Whether launches run on its model.
     pub modelled: bool,
     /// What the sanitizer looks for.
@@ -48,7 +50,10 @@ pub struct Settings {
     pub watches: bool,
     /// The folder for records of launches.
     pub record: Option<String>,
-    /// Whether an access out of bounds is shown and skipped, as most of them pass unnoticed on a GPU.
+    /// The file for the record of the host code.
+    pub host_record: Option<String>,
+    /// Whether an access out of bounds is shown and skipped, as most of them pass unnoticed on a
+    /// GPU.
     pub goes_on: bool,
     /// Whether a fault is the status of the next call, as on a GPU, not that of the launch.
     pub defers: bool,
@@ -69,6 +74,7 @@ pub struct Settings {
 }
 
 /// Other orders of blocks and warps, whose results are compared with the usual order's.
+#[expect(clippy::large_enum_variant, reason = "there is one")]
 pub enum Orders {
     /// So many, drawn from a seed.
     Drawn { count: u32, seed: u64 },
@@ -123,6 +129,7 @@ pub static SETTINGS: LazyLock<Settings> = LazyLock::new(|| {
         width: columns,
         orders: one.map(Orders::One).or_else(drawn),
         gpus,
+        name: of("COALESCE_NAME"),
         modelled: of("COALESCE_MODEL").is_some_and(|value| value != "0"),
         checks: Checks { memory: checks.memory || goes_on, ..checks },
         unchosen_checks,
@@ -131,6 +138,7 @@ pub static SETTINGS: LazyLock<Settings> = LazyLock::new(|| {
         only: of("COALESCE_ONLY_KERNEL"),
         watches: of("COALESCE_REQUESTS").is_some_and(|value| value != "0"),
         record: of("COALESCE_RECORD"),
+        host_record: of("COALESCE_HOST_RECORD"),
         predict: match of("COALESCE_PREDICT").as_deref() {
             Some("always") => Some(true),
             Some("never") => Some(false),

@@ -11,10 +11,13 @@ use simt::{Memory, Model, Output};
 
 use crate::boundary::callbacks::at_end;
 use crate::boundary::{Done, Status};
+use crate::host;
 use crate::objects::{
-    Allocation, Array, Context, Event, Function, Handle, Kind, Link, Module, Primary, Stream, UserObject,
+    Allocation, Array, Context, Event, Function, Handle, Kind, Link, Mapping, Module, Physical, Primary, Reference,
+    Stream, UserObject,
 };
 use crate::record::Recorder;
+use crate::running::{self, Destroyed};
 use crate::settings::SETTINGS;
 use crate::work::{Capture, Executable, Graph};
 
@@ -26,6 +29,12 @@ pub struct State {
     pub initialized: bool,
     pub memory: Memory,
     pub allocations: BTreeMap<u64, Allocation>,
+    /// Memory without an address, by its handle.
+    pub physical: HashMap<Handle, Physical>,
+    /// Where it is mapped.
+    pub mappings: BTreeMap<u64, Mapping>,
+    /// Addresses at which it can be, and how many bytes each range has.
+    pub reserved: BTreeMap<u64, u64>,
     /// The files behind memory that other processes can open, and theirs.
     pub shared: HashMap<u64, File>,
     pub contexts: HashMap<Handle, Context>,
@@ -49,6 +58,9 @@ pub struct State {
     pub arrays: HashMap<Handle, Array>,
     /// Arrays with levels; each level that was asked for is one of `arrays`.
     pub mipmapped: HashMap<Handle, Array>,
+    /// Texture and surface references, and whether the host has changed one since the last launch.
+    pub references: HashMap<Handle, Reference>,
+    pub references_changed: bool,
     pub links: HashMap<Handle, Link>,
     pub pools: HashMap<Handle, ()>,
     pub limits: HashMap<u32, usize>,
@@ -65,17 +77,25 @@ pub struct State {
     pub pending: Option<Status>,
     /// What launches leave for `coalesce run`.
     pub recorder: Recorder,
+    /// What the host code did.
+    pub host_recorder: host::Recorder,
+    /// The preference of the context between shared memory and L1, as numbered by the API.
+    pub cache: u32,
     next: usize,
 }
 
 static STATE: LazyLock<Mutex<State>> = LazyLock::new(|| {
-    if SETTINGS.record.is_some() {
+    host::begin();
+    if SETTINGS.record.is_some() || SETTINGS.host_record.is_some() {
         at_end(finish);
     }
     Mutex::new(State {
         initialized: false,
         memory: Memory::new(SETTINGS.memory.saturating_mul(SETTINGS.gpus.len() as u64)),
         allocations: BTreeMap::new(),
+        physical: HashMap::new(),
+        mappings: BTreeMap::new(),
+        reserved: BTreeMap::new(),
         shared: HashMap::new(),
         contexts: HashMap::new(),
         primaries: vec![Primary::default(); SETTINGS.gpus.len()],
@@ -92,6 +112,8 @@ static STATE: LazyLock<Mutex<State>> = LazyLock::new(|| {
         captures: HashMap::new(),
         arrays: HashMap::new(),
         mipmapped: HashMap::new(),
+        references: HashMap::new(),
+        references_changed: false,
         links: HashMap::new(),
         pools: HashMap::new(),
         limits: HashMap::new(),
@@ -102,6 +124,8 @@ static STATE: LazyLock<Mutex<State>> = LazyLock::new(|| {
         lost: None,
         pending: None,
         recorder: Recorder::default(),
+        host_recorder: host::Recorder::default(),
+        cache: 0,
         next: 0x1000,
     })
 });
@@ -124,12 +148,32 @@ impl State {
         (address - start < allocation.bytes.max(1)).then_some((start, allocation))
     }
 
-    /// The device memory that an address is in: an allocation, or a variable of a module.
+    /// The device memory that an address is in: an allocation, mappings side by side, or a variable
+    /// of a module.
     pub fn span(&self, address: u64) -> Option<AllocationSpan> {
         if let Some((start, allocation)) = self.allocation(address) {
             return Some(AllocationSpan { address: start, bytes: allocation.bytes });
         }
+        if let Some(span) = self.mapped(address) {
+            return Some(span);
+        }
         self.memory.allocations().find(|span| address.wrapping_sub(span.address) < span.bytes)
+    }
+
+    /// The mapping that an address is in, if it can be accessed, and those right behind it.
+    fn mapped(&self, address: u64) -> Option<AllocationSpan> {
+        let (&start, first) = self.mappings.range(..=address).next_back()?;
+        let mut end = start + first.bytes;
+        if address >= end {
+            return None;
+        }
+        let mut all = self.mappings.range(start..);
+        let mut next = start;
+        while let Some((_, mapping)) = all.next().filter(|(at, mapping)| **at == next && mapping.access != 0) {
+            next += mapping.bytes;
+            end = next;
+        }
+        (next > start).then_some(AllocationSpan { address: start, bytes: end - start })
     }
 
     /// The allocation of registered host memory that a host address is in.
@@ -202,8 +246,8 @@ impl State {
         SETTINGS.gpus[self.device() as usize]
     }
 
-    /// Bytes of a device's memory in use: its allocations, and what modules have, which is counted on
-    /// each.
+    /// Bytes of a device's memory in use: its allocations, and what modules have, which is counted
+    /// on each.
     pub fn used_on(&self, device: c_int) -> u64 {
         let others = self.used.iter().enumerate().filter(|(index, _)| *index != device as usize);
         self.memory.used().saturating_sub(others.map(|(_, used)| used).sum())
@@ -215,7 +259,8 @@ pub fn lock() -> MutexGuard<'static, State> {
     STATE.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
-/// Finishes the records when the process ends, unless another thread holds the lock: for ever, perhaps.
+/// Finishes the records when the process ends, unless another thread holds the lock: for ever,
+/// perhaps.
 extern "C" fn finish() {
     let state = match STATE.try_lock() {
         Ok(state) => Some(state),
@@ -224,6 +269,11 @@ extern "C" fn finish() {
     };
     if let Some(mut state) = state {
         state.recorder.finish();
+        let allocated = state.allocations.values().map(|allocation| allocation.bytes);
+        let left: Vec<u64> = allocated.chain(state.physical.values().map(|physical| physical.size)).collect();
+        // Two streams exist always.
+        let handles = state.streams.len().saturating_sub(2) + state.events.len();
+        state.host_recorder.finish(&left, handles as u64);
     }
 }
 
@@ -241,7 +291,11 @@ pub fn ready() -> Done<MutexGuard<'static, State>> {
 /// The state for work of the current context, which must exist and not be lost.
 pub fn working() -> Done<MutexGuard<'static, State>> {
     let state = ready()?;
-    current()?;
+    // Destroyed by another thread, it stays this one's current context.
+    let context = current()?;
+    if !state.contexts.contains_key(&context) || running::destroys(Destroyed::Context(context)) {
+        return Err(Status::CONTEXT_IS_DESTROYED);
+    }
     state.check()?;
     Ok(state)
 }

@@ -49,13 +49,15 @@ fn record(event: Handle, stream: Handle) -> Done {
 }
 
 fn elapsed(to: Out<f32>, from: Handle, until: Handle) -> Done {
-    let state = ready()?;
+    let mut state = ready()?;
     let of = |event: Handle| -> Done<f64> {
         let event = state.events.get(&event).ok_or(Status::INVALID_HANDLE)?;
         // 2: without times.
         event.at.filter(|_| event.flags & 2 == 0).ok_or(Status::INVALID_HANDLE)
     };
-    let milliseconds = (of(until)? - of(from)?) / 1000.0;
+    let (from, until) = (of(from)?, of(until)?);
+    state.host_recorder.timed(from, until);
+    let milliseconds = (until - from) / 1000.0;
     to.put(milliseconds as f32)
 }
 
@@ -78,7 +80,7 @@ driver! {
         state.streams.remove(&stream).map(|_| ()).ok_or(Status::INVALID_HANDLE)
     }
 
-    fn cuStreamQuery(stream: Handle) {
+    fn cuStreamQuery [cuStreamQuery_ptsz] (stream: Handle) {
         let number = Stream::number(stream);
         {
             let mut state = ready()?;
@@ -91,11 +93,11 @@ driver! {
         reach(number)
     }
 
-    fn cuStreamSynchronize(stream: Handle) {
+    fn cuStreamSynchronize [cuStreamSynchronize_ptsz] (stream: Handle) {
         synchronize(stream)
     }
 
-    fn cuStreamWaitEvent(stream: Handle, event: Handle, flags: c_uint) {
+    fn cuStreamWaitEvent [cuStreamWaitEvent_ptsz] (stream: Handle, event: Handle, flags: c_uint) {
         let joined = {
             let mut state = ready()?;
             state.event_mut(event)?;
@@ -106,61 +108,61 @@ driver! {
         if joined { Ok(()) } else { submit(stream, Work::WaitFor(event)) }
     }
 
-    fn cuStreamGetPriority(stream: Handle, to: Out<c_int>) {
+    fn cuStreamGetPriority [cuStreamGetPriority_ptsz] (stream: Handle, to: Out<c_int>) {
         to.put(known(stream)?.priority)
     }
 
-    fn cuStreamGetFlags(stream: Handle, to: Out<c_uint>) {
+    fn cuStreamGetFlags [cuStreamGetFlags_ptsz] (stream: Handle, to: Out<c_uint>) {
         to.put(known(stream)?.flags)
     }
 
-    fn cuStreamGetId(stream: Handle, to: Out<u64>) {
+    fn cuStreamGetId [cuStreamGetId_ptsz] (stream: Handle, to: Out<u64>) {
         known(stream)?;
         to.put(stream as u64)
     }
 
-    fn cuStreamGetCtx(stream: Handle, to: Out<Handle>) {
+    fn cuStreamGetCtx [cuStreamGetCtx_ptsz] (stream: Handle, to: Out<Handle>) {
         known(stream)?;
         to.put(current()?)
     }
 
-    fn cuStreamGetCtx_v2(stream: Handle, to: Out<Handle>, green: Out<Handle>) {
+    fn cuStreamGetCtx_v2 [cuStreamGetCtx_v2_ptsz] (stream: Handle, to: Out<Handle>, green: Out<Handle>) {
         known(stream)?;
         green.give(0);
         to.put(current()?)
     }
 
-    fn cuStreamGetDevice(stream: Handle, to: Out<c_int>) {
+    fn cuStreamGetDevice [cuStreamGetDevice_ptsz] (stream: Handle, to: Out<c_int>) {
         to.put(0)
     }
 
-    fn cuStreamCopyAttributes(to: Handle, from: Handle) {
+    fn cuStreamCopyAttributes [cuStreamCopyAttributes_ptsz] (to: Handle, from: Handle) {
         Ok(())
     }
 
-    fn cuStreamSetAttribute(stream: Handle, number: c_uint, value: In<u8>) {
+    fn cuStreamSetAttribute [cuStreamSetAttribute_ptsz] (stream: Handle, number: c_uint, value: In<u8>) {
         Ok(())
     }
 
-    fn cuStreamAddCallback(stream: Handle, function: StreamCallback, data: Passed, flags: c_uint) {
+    fn cuStreamAddCallback [cuStreamAddCallback_ptsz] (stream: Handle, function: StreamCallback, data: Passed, flags: c_uint) {
         if function.is_none() {
             return Err(Status::INVALID_VALUE);
         }
         submit(stream, Work::Callback(function, data))
     }
 
-    fn cuLaunchHostFunc(stream: Handle, function: HostFunction, data: Passed) {
+    fn cuLaunchHostFunc [cuLaunchHostFunc_ptsz] (stream: Handle, function: HostFunction, data: Passed) {
         if function.is_none() {
             return Err(Status::INVALID_VALUE);
         }
         submit(stream, Work::Call(function, data))
     }
 
-    fn cuStreamWriteValue32_v2(stream: Handle, address: u64, value: u32, flags: c_uint) {
+    fn cuStreamWriteValue32_v2 [cuStreamWriteValue32_v2_ptsz] (stream: Handle, address: u64, value: u32, flags: c_uint) {
         submit(stream, Work::Write { to: address, value: value.into(), bytes: size_of_val(&value) })
     }
 
-    fn cuStreamWriteValue64_v2(stream: Handle, address: u64, value: u64, flags: c_uint) {
+    fn cuStreamWriteValue64_v2 [cuStreamWriteValue64_v2_ptsz] (stream: Handle, address: u64, value: u64, flags: c_uint) {
         submit(stream, Work::Write { to: address, value, bytes: size_of_val(&value) })
     }
 
@@ -176,11 +178,11 @@ driver! {
         ready()?.events.remove(&event).map(|_| ()).ok_or(Status::INVALID_HANDLE)
     }
 
-    fn cuEventRecord(event: Handle, stream: Handle) {
+    fn cuEventRecord [cuEventRecord_ptsz] (event: Handle, stream: Handle) {
         record(event, stream)
     }
 
-    fn cuEventRecordWithFlags(event: Handle, stream: Handle, flags: c_uint) {
+    fn cuEventRecordWithFlags [cuEventRecordWithFlags_ptsz] (event: Handle, stream: Handle, flags: c_uint) {
         record(event, stream)
     }
 

@@ -1,66 +1,42 @@
 //! Textures and surfaces.
 
-use std::ffi::{c_float, c_uint};
+use std::ffi::c_uint;
 
 use simt::textures::{AddressMode, Filter, ReadMode, Sampling, TextureSource};
 
 use crate::arrays::{failed, format_of};
-use crate::boundary::{Done, In, Out, Status, driver};
+use crate::boundary::{Done, In, Out, Status, driver, say};
 use crate::objects::Array;
-use crate::state::{ready, working};
+use crate::sampling::{ARRAY, LINEAR, MIPMAPPED, PITCHED, Resource, Texture};
+use crate::state::{State, ready, working};
 
-/// `CUDA_RESOURCE_DESC`: its kind, and a union of 128 bytes.
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct Resource {
-    kind: c_uint,
-    padding: c_uint,
-    /// An array's handle, or the address of linear memory.
-    first: u64,
-    format: c_uint,
-    channels: c_uint,
-    /// Bytes of linear memory, or texels of a row.
-    width: usize,
-    height: usize,
-    pitch: usize,
+/// Whether what is read of such a format may be a number from 0 to 1: not floats, and not integers
+/// of 32 bits.
+fn can_be_normalized(format: c_uint) -> bool {
+    matches!(format, 1 | 2 | 8 | 9)
 }
-
-/// `CUDA_TEXTURE_DESC`.
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct Texture {
-    address_modes: [c_uint; 3],
-    filter: c_uint,
-    flags: c_uint,
-    anisotropy: c_uint,
-    level_filter: c_uint,
-    level_bias: c_float,
-    least_level: c_float,
-    greatest_level: c_float,
-    border: [c_float; 4],
-}
-
-/// Formats from this number on are of floats, which are never normalised.
-const FLOATS: c_uint = 0x10;
 
 /// The array of a resource: a plain one, or one with levels.
-fn of_resource(resource: &Resource) -> Done<Array> {
-    let state = ready()?;
+fn of_resource(state: &State, resource: &Resource) -> Done<Array> {
     let handle = resource.first as usize;
-    let found = if resource.kind == 0 { state.arrays.get(&handle) } else { state.mipmapped.get(&handle) };
+    let found = if resource.kind == ARRAY { state.arrays.get(&handle) } else { state.mipmapped.get(&handle) };
     found.copied().ok_or(Status::INVALID_HANDLE)
 }
 
-fn source(resource: &Resource) -> Done<TextureSource> {
+fn source(state: &State, resource: &Resource) -> Done<TextureSource> {
     let texels = |extent: usize| u32::try_from(extent).map_err(|_| Status::INVALID_VALUE);
     Ok(match resource.kind {
-        0 | 1 => TextureSource::Array(of_resource(resource)?.handle),
-        2 => {
+        ARRAY => {
+            let Array { handle, level, .. } = of_resource(state, resource)?;
+            TextureSource::Level(handle, level)
+        }
+        MIPMAPPED => TextureSource::Array(of_resource(state, resource)?.handle),
+        LINEAR => {
             let format = format_of(resource.format, resource.channels)?;
             let texels = texels(resource.width / format.bytes() as usize)?;
             TextureSource::Linear { address: resource.first, texels, format }
         }
-        3 => TextureSource::Pitched {
+        PITCHED => TextureSource::Pitched {
             address: resource.first,
             width: texels(resource.width)?,
             height: texels(resource.height)?,
@@ -92,22 +68,40 @@ fn sampling(texture: &Texture) -> Sampling {
     }
 }
 
+/// Makes a texture object.
+pub fn make_texture(state: &mut State, resource: &Resource, texture: &Texture) -> Done<u64> {
+    let source = source(state, resource)?;
+    let mut sampling = sampling(texture);
+    if resource.kind == LINEAR {
+        // Linear memory has no neighbours: its filter and what is outside count for nothing.
+        (sampling.filter, sampling.address_modes) = (Filter::Point, [AddressMode::Clamp; 3]);
+    }
+    let is_array = matches!(resource.kind, ARRAY | MIPMAPPED);
+    let format = if is_array { of_resource(state, resource)?.format } else { resource.format };
+    if !can_be_normalized(format) {
+        sampling.read_mode = ReadMode::Element;
+    }
+    state.memory.create_texture(&source, &sampling).map_err(failed)
+}
+
+/// Makes a surface object.
+pub fn make_surface(state: &mut State, resource: &Resource) -> Done<u64> {
+    if resource.kind != ARRAY {
+        return Err(Status::INVALID_VALUE);
+    }
+    let array = of_resource(state, resource)?;
+    state.memory.create_level_surface(array.handle, array.level).map_err(failed)
+}
+
 driver! {
     fn cuTexObjectCreate(to: Out<u64>, resource: In<Resource>, texture: In<Texture>, view: In<u8>) {
         to.check()?;
-        let resource = resource.get()?;
-        let source = source(&resource)?;
-        let mut sampling = sampling(&texture.get()?);
-        if resource.kind == 2 {
-            // Linear memory has no neighbours: its filter and what is outside count for nothing.
-            (sampling.filter, sampling.address_modes) = (Filter::Point, [AddressMode::Clamp; 3]);
+        if !view.is_null() {
+            say("cuTexObjectCreate: a view of a part of a resource is not supported: give none");
+            return Err(Status::NOT_SUPPORTED);
         }
-        let format = if resource.kind < 2 { of_resource(&resource)?.format } else { resource.format };
-        if format >= FLOATS {
-            sampling.read_mode = ReadMode::Element;
-        }
-        let made = working()?.memory.create_texture(&source, &sampling).map_err(failed)?;
-        to.put(made)
+        let (resource, texture) = (resource.get()?, texture.get()?);
+        to.put(make_texture(&mut *working()?, &resource, &texture)?)
     }
 
     fn cuTexObjectDestroy(texture: u64) {
@@ -117,12 +111,7 @@ driver! {
     fn cuSurfObjectCreate(to: Out<u64>, resource: In<Resource>) {
         to.check()?;
         let resource = resource.get()?;
-        if resource.kind != 0 {
-            return Err(Status::INVALID_VALUE);
-        }
-        let array = of_resource(&resource)?;
-        let made = working()?.memory.create_surface(array.handle).map_err(failed)?;
-        to.put(made)
+        to.put(make_surface(&mut *working()?, &resource)?)
     }
 
     fn cuSurfObjectDestroy(surface: u64) {

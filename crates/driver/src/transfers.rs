@@ -33,99 +33,99 @@ fn copy_row(
 }
 
 driver! {
-    fn cuMemcpy(to: u64, from: u64, bytes: usize) {
+    fn cuMemcpy [cuMemcpy_ptds] (to: u64, from: u64, bytes: usize) {
         settled()?;
         copy(LEGACY, Bytes { to, from, bytes, to_device: false, from_device: false })
     }
 
-    fn cuMemcpyAsync(to: u64, from: u64, bytes: usize, stream: Handle) {
+    fn cuMemcpyAsync [cuMemcpyAsync_ptsz] (to: u64, from: u64, bytes: usize, stream: Handle) {
         copy(stream, Bytes { to, from, bytes, to_device: false, from_device: false })
     }
 
-    fn cuMemcpyHtoD_v2(to: u64, from: u64, bytes: usize) {
+    fn cuMemcpyHtoD_v2 [cuMemcpyHtoD_v2_ptds] (to: u64, from: u64, bytes: usize) {
         settled()?;
         copy(LEGACY, Bytes { to, from, bytes, to_device: true, from_device: false })
     }
 
-    fn cuMemcpyHtoDAsync_v2(to: u64, from: u64, bytes: usize, stream: Handle) {
+    fn cuMemcpyHtoDAsync_v2 [cuMemcpyHtoDAsync_v2_ptsz] (to: u64, from: u64, bytes: usize, stream: Handle) {
         copy(stream, Bytes { to, from, bytes, to_device: true, from_device: false })
     }
 
-    fn cuMemcpyDtoH_v2(to: u64, from: u64, bytes: usize) {
+    fn cuMemcpyDtoH_v2 [cuMemcpyDtoH_v2_ptds] (to: u64, from: u64, bytes: usize) {
         settled()?;
         copy(LEGACY, Bytes { to, from, bytes, to_device: false, from_device: true })
     }
 
-    fn cuMemcpyDtoHAsync_v2(to: u64, from: u64, bytes: usize, stream: Handle) {
+    fn cuMemcpyDtoHAsync_v2 [cuMemcpyDtoHAsync_v2_ptsz] (to: u64, from: u64, bytes: usize, stream: Handle) {
         copy(stream, Bytes { to, from, bytes, to_device: false, from_device: true })
     }
 
-    fn cuMemcpyDtoD_v2(to: u64, from: u64, bytes: usize) {
+    fn cuMemcpyDtoD_v2 [cuMemcpyDtoD_v2_ptds] (to: u64, from: u64, bytes: usize) {
         settled()?;
         copy(LEGACY, Bytes { to, from, bytes, to_device: true, from_device: true })
     }
 
-    fn cuMemcpyDtoDAsync_v2(to: u64, from: u64, bytes: usize, stream: Handle) {
+    fn cuMemcpyDtoDAsync_v2 [cuMemcpyDtoDAsync_v2_ptsz] (to: u64, from: u64, bytes: usize, stream: Handle) {
         copy(stream, Bytes { to, from, bytes, to_device: true, from_device: true })
     }
 
-    fn cuMemcpyPeer(to: u64, to_context: Handle, from: u64, from_context: Handle, bytes: usize) {
+    fn cuMemcpyPeer [cuMemcpyPeer_ptds] (to: u64, to_context: Handle, from: u64, from_context: Handle, bytes: usize) {
         settled()?;
         copy(LEGACY, Bytes { to, from, bytes, to_device: true, from_device: true })
     }
 
-    fn cuMemcpyPeerAsync(to: u64, to_context: Handle, from: u64, from_context: Handle, bytes: usize, stream: Handle) {
+    fn cuMemcpyPeerAsync [cuMemcpyPeerAsync_ptsz] (to: u64, to_context: Handle, from: u64, from_context: Handle, bytes: usize, stream: Handle) {
         copy(stream, Bytes { to, from, bytes, to_device: true, from_device: true })
     }
 
-    fn cuMemcpy2D_v2(request: In<Copy2D>) {
+    fn cuMemcpy2D_v2 [cuMemcpy2D_v2_ptds] (request: In<Copy2D>) {
         settled()?;
         submit(LEGACY, Work::Copy3D(request.get()?.in_3d()))
     }
 
-    fn cuMemcpy2DUnaligned_v2(request: In<Copy2D>) {
+    fn cuMemcpy2DUnaligned_v2 [cuMemcpy2DUnaligned_v2_ptds] (request: In<Copy2D>) {
         settled()?;
         submit(LEGACY, Work::Copy3D(request.get()?.in_3d()))
     }
 
-    fn cuMemcpy2DAsync_v2(request: In<Copy2D>, stream: Handle) {
+    fn cuMemcpy2DAsync_v2 [cuMemcpy2DAsync_v2_ptsz] (request: In<Copy2D>, stream: Handle) {
         submit(stream, Work::Copy3D(request.get()?.in_3d()))
     }
 
-    fn cuMemcpy3D_v2(request: In<Copy3D>) {
+    fn cuMemcpy3D_v2 [cuMemcpy3D_v2_ptds] (request: In<Copy3D>) {
         settled()?;
         submit(LEGACY, Work::Copy3D(request.get()?))
     }
 
-    fn cuMemcpy3DAsync_v2(request: In<Copy3D>, stream: Handle) {
+    fn cuMemcpy3DAsync_v2 [cuMemcpy3DAsync_v2_ptsz] (request: In<Copy3D>, stream: Handle) {
         submit(stream, Work::Copy3D(request.get()?))
     }
 
-    fn cuMemcpyAtoH_v2(to: u64, array: Handle, offset: usize, bytes: usize) {
+    fn cuMemcpyAtoH_v2 [cuMemcpyAtoH_v2_ptds] (to: u64, array: Handle, offset: usize, bytes: usize) {
         settled()?;
         copy_row(LEGACY, array, offset, to, 1, bytes, false)
     }
 
-    fn cuMemcpyHtoA_v2(array: Handle, offset: usize, from: u64, bytes: usize) {
+    fn cuMemcpyHtoA_v2 [cuMemcpyHtoA_v2_ptds] (array: Handle, offset: usize, from: u64, bytes: usize) {
         settled()?;
         copy_row(LEGACY, array, offset, from, 1, bytes, true)
     }
 
-    fn cuMemcpyAtoD_v2(to: u64, array: Handle, offset: usize, bytes: usize) {
+    fn cuMemcpyAtoD_v2 [cuMemcpyAtoD_v2_ptds] (to: u64, array: Handle, offset: usize, bytes: usize) {
         settled()?;
         copy_row(LEGACY, array, offset, to, 4, bytes, false)
     }
 
-    fn cuMemcpyDtoA_v2(array: Handle, offset: usize, from: u64, bytes: usize) {
+    fn cuMemcpyDtoA_v2 [cuMemcpyDtoA_v2_ptds] (array: Handle, offset: usize, from: u64, bytes: usize) {
         settled()?;
         copy_row(LEGACY, array, offset, from, 4, bytes, true)
     }
 
-    fn cuMemcpyAtoHAsync_v2(to: u64, array: Handle, offset: usize, bytes: usize, stream: Handle) {
+    fn cuMemcpyAtoHAsync_v2 [cuMemcpyAtoHAsync_v2_ptsz] (to: u64, array: Handle, offset: usize, bytes: usize, stream: Handle) {
         copy_row(stream, array, offset, to, 1, bytes, false)
     }
 
-    fn cuMemcpyHtoAAsync_v2(array: Handle, offset: usize, from: u64, bytes: usize, stream: Handle) {
+    fn cuMemcpyHtoAAsync_v2 [cuMemcpyHtoAAsync_v2_ptsz] (array: Handle, offset: usize, from: u64, bytes: usize, stream: Handle) {
         copy_row(stream, array, offset, from, 1, bytes, true)
     }
 
@@ -133,51 +133,51 @@ driver! {
         Ok(())
     }
 
-    fn cuMemsetD8_v2(to: u64, value: u8, count: usize) {
+    fn cuMemsetD8_v2 [cuMemsetD8_v2_ptds] (to: u64, value: u8, count: usize) {
         fill(LEGACY, to, Range { each: 1, width: count, rows: 1, pitch: 0 }, value.into())
     }
 
-    fn cuMemsetD16_v2(to: u64, value: u16, count: usize) {
+    fn cuMemsetD16_v2 [cuMemsetD16_v2_ptds] (to: u64, value: u16, count: usize) {
         fill(LEGACY, to, Range { each: 2, width: count, rows: 1, pitch: 0 }, value.into())
     }
 
-    fn cuMemsetD32_v2(to: u64, value: c_uint, count: usize) {
+    fn cuMemsetD32_v2 [cuMemsetD32_v2_ptds] (to: u64, value: c_uint, count: usize) {
         fill(LEGACY, to, Range { each: 4, width: count, rows: 1, pitch: 0 }, value)
     }
 
-    fn cuMemsetD8Async(to: u64, value: u8, count: usize, stream: Handle) {
+    fn cuMemsetD8Async [cuMemsetD8Async_ptsz] (to: u64, value: u8, count: usize, stream: Handle) {
         fill(stream, to, Range { each: 1, width: count, rows: 1, pitch: 0 }, value.into())
     }
 
-    fn cuMemsetD16Async(to: u64, value: u16, count: usize, stream: Handle) {
+    fn cuMemsetD16Async [cuMemsetD16Async_ptsz] (to: u64, value: u16, count: usize, stream: Handle) {
         fill(stream, to, Range { each: 2, width: count, rows: 1, pitch: 0 }, value.into())
     }
 
-    fn cuMemsetD32Async(to: u64, value: c_uint, count: usize, stream: Handle) {
+    fn cuMemsetD32Async [cuMemsetD32Async_ptsz] (to: u64, value: c_uint, count: usize, stream: Handle) {
         fill(stream, to, Range { each: 4, width: count, rows: 1, pitch: 0 }, value)
     }
 
-    fn cuMemsetD2D8_v2(to: u64, pitch: usize, value: u8, width: usize, rows: usize) {
+    fn cuMemsetD2D8_v2 [cuMemsetD2D8_v2_ptds] (to: u64, pitch: usize, value: u8, width: usize, rows: usize) {
         fill(LEGACY, to, Range { each: 1, width, rows, pitch }, value.into())
     }
 
-    fn cuMemsetD2D16_v2(to: u64, pitch: usize, value: u16, width: usize, rows: usize) {
+    fn cuMemsetD2D16_v2 [cuMemsetD2D16_v2_ptds] (to: u64, pitch: usize, value: u16, width: usize, rows: usize) {
         fill(LEGACY, to, Range { each: 2, width, rows, pitch }, value.into())
     }
 
-    fn cuMemsetD2D32_v2(to: u64, pitch: usize, value: c_uint, width: usize, rows: usize) {
+    fn cuMemsetD2D32_v2 [cuMemsetD2D32_v2_ptds] (to: u64, pitch: usize, value: c_uint, width: usize, rows: usize) {
         fill(LEGACY, to, Range { each: 4, width, rows, pitch }, value)
     }
 
-    fn cuMemsetD2D8Async(to: u64, pitch: usize, value: u8, width: usize, rows: usize, stream: Handle) {
+    fn cuMemsetD2D8Async [cuMemsetD2D8Async_ptsz] (to: u64, pitch: usize, value: u8, width: usize, rows: usize, stream: Handle) {
         fill(stream, to, Range { each: 1, width, rows, pitch }, value.into())
     }
 
-    fn cuMemsetD2D16Async(to: u64, pitch: usize, value: u16, width: usize, rows: usize, stream: Handle) {
+    fn cuMemsetD2D16Async [cuMemsetD2D16Async_ptsz] (to: u64, pitch: usize, value: u16, width: usize, rows: usize, stream: Handle) {
         fill(stream, to, Range { each: 2, width, rows, pitch }, value.into())
     }
 
-    fn cuMemsetD2D32Async(to: u64, pitch: usize, value: c_uint, width: usize, rows: usize, stream: Handle) {
+    fn cuMemsetD2D32Async [cuMemsetD2D32Async_ptsz] (to: u64, pitch: usize, value: c_uint, width: usize, rows: usize, stream: Handle) {
         fill(stream, to, Range { each: 4, width, rows, pitch }, value)
     }
 }

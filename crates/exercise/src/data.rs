@@ -1,13 +1,13 @@
-//! Draws the sizes and values of a run from a seed, so that a run can be repeated. Also says where an element is, in
-//! words. `run` fills buffers with it, verdicts use its words. Pure.
+//! Draws the sizes and values of a run from a seed, so that a run can be repeated. Also says where
+//! an element is, in words. `run` fills buffers with it, verdicts use its words. Pure.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use common::random::Random;
 use indexmap::IndexMap;
 
-use crate::expression::Expression;
 use crate::goals_file::{Data, Element, Goals, Size, Values};
+use goals::expression::Expression;
 
 /// The sizes of a run, by name.
 pub type Sizes = IndexMap<String, u64>;
@@ -28,7 +28,8 @@ pub fn some_seed() -> u64 {
     Random::new(now.as_nanos() as u64).next_u64() % 1_000_000
 }
 
-/// The sizes at which the results are checked: the fixed ones, then random ones that a kernel cannot anticipate.
+/// The sizes at which the results are checked: the fixed ones, then random ones that a kernel
+/// cannot anticipate.
 pub fn tried(goals: &Goals, random: &mut Random) -> Vec<Sizes> {
     let fixed = goals.sizes.values().map(|size| size.always.len()).max().unwrap_or(0);
     let mut all: Vec<Sizes> = (0..fixed)
@@ -140,7 +141,11 @@ pub fn values(data: &Data, count: usize, sizes: &Sizes, random: &mut Random) -> 
     let element = data.element;
     let mut bytes = Vec::with_capacity(count * element.bytes());
     match data.values.as_ref().unwrap_or(&Values::Random) {
-        Values::Random => (0..count).for_each(|_| push_random(element, random, &mut bytes)),
+        Values::Random => match element {
+            Element::F32 => bytes.extend_from_slice(bytemuck::cast_slice(&random.vector(count))),
+            Element::F64 => (0..count).for_each(|_| bytes.extend(f64::from(random.next_f32()).to_le_bytes())),
+            _ => bytes = random.low_bytes(count, element.bytes()),
+        },
         Values::Between(from, to) => {
             let span = to.abs_diff(*from).wrapping_add(1).max(1);
             (0..count).for_each(|_| push(element, (*from + (random.next_u64() % span) as i64) as f64, &mut bytes));
@@ -161,14 +166,6 @@ pub fn values(data: &Data, count: usize, sizes: &Sizes, random: &mut Random) -> 
         }
     }
     Ok(bytes)
-}
-
-fn push_random(element: Element, random: &mut Random, bytes: &mut Vec<u8>) {
-    match element {
-        Element::F32 => bytes.extend(random.next_f32().to_le_bytes()),
-        Element::F64 => bytes.extend(f64::from(random.next_f32()).to_le_bytes()),
-        _ => bytes.extend(&random.next_u64().to_le_bytes()[..element.bytes()]),
-    }
 }
 
 fn push(element: Element, value: f64, bytes: &mut Vec<u8>) {
@@ -203,11 +200,15 @@ pub fn number(element: Element, bytes: &[u8]) -> f64 {
 
 /// An element as text.
 pub fn text(element: Element, bytes: &[u8]) -> String {
+    let value = number(element, bytes);
+    let is_long = value.is_finite() && value != 0.0 && !(1e-6..1e15).contains(&value.abs());
     match element {
-        Element::F32 => format!("{}", number(element, bytes) as f32),
+        Element::F32 if is_long => format!("{:e}", value as f32),
+        Element::F64 if is_long => format!("{value:e}"),
+        Element::F32 => format!("{}", value as f32),
         Element::I64 => format!("{}", bytemuck::pod_read_unaligned::<i64>(bytes)),
         Element::U64 => format!("{}", bytemuck::pod_read_unaligned::<u64>(bytes)),
-        _ => format!("{}", number(element, bytes)),
+        _ => format!("{value}"),
     }
 }
 
@@ -227,6 +228,28 @@ mod tests {
             assert!((8..=32).contains(&drawn) && drawn.is_multiple_of(8), "{drawn}");
         }
         assert_eq!(draw(&size(7, 7, 1), &mut random), 7);
+    }
+
+    #[test]
+    fn each_exercise_of_the_course_has_a_size_that_16_bit_indices_do_not_survive() {
+        let course = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../exercises");
+        let mut without = Vec::new();
+        for folder in std::fs::read_dir(course).unwrap().map(|entry| entry.unwrap().path()) {
+            if !folder.join("goals.toml").exists() {
+                continue;
+            }
+            let exercise = crate::Exercise::read(&folder).unwrap();
+            let goals = &exercise.goals;
+            let mut random = Random::new(1);
+            let measured = measured(goals, &mut random);
+            let predicted = instead(&goals.predicted, &measured, &mut random);
+            let mut all = large(goals, &mut random).into_iter().chain([measured, predicted]);
+            if goals.question.is_empty() && !all.any(|sizes| is_large(goals, &sizes)) {
+                without.push(exercise.name.clone());
+            }
+        }
+        // Its work grows with the square of the size.
+        assert_eq!(without, ["two_barriers"]);
     }
 
     #[test]

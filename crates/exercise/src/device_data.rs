@@ -13,10 +13,11 @@ use indexmap::IndexMap;
 use wording::several;
 
 use crate::data::{self, Buffers, Sizes};
-use crate::expression::Expression;
 use crate::fault::{Fault, Problem};
 use crate::files::Exercise;
 use crate::goals_file::{Address, Filter as FilterName, Texture};
+use crate::run::BufferPlace;
+use goals::expression::Expression;
 
 /// A buffer on the device.
 pub enum DeviceBuffer {
@@ -123,6 +124,17 @@ impl<'a> DeviceData<'a> {
     pub fn with_element(&self, mut fault: Fault) -> Fault {
         fault.element = fault.address.and_then(|address| self.element(address, fault.allocation.unwrap_or(address)));
         fault
+    }
+
+    /// Where a buffer is.
+    pub fn place(&self, name: &str, buffer: &DeviceBuffer) -> Result<BufferPlace, Problem> {
+        let plan = &self.exercise.goals.data[name];
+        let [_, columns] = data::shape(plan, self.sizes).map_err(Problem::Exercise)?;
+        let pitch = match buffer {
+            DeviceBuffer::Pitched(buffer) => buffer.pitch_bytes(),
+            DeviceBuffer::Linear(_) => (columns * plan.element.bytes()) as u64,
+        };
+        Ok(BufferPlace { address: buffer.address(), pitch, bytes: buffer.end() - buffer.address() })
     }
 
     /// Which element of which buffer is at an address, if it is within a buffer.

@@ -130,7 +130,8 @@ fn triple([x, y, z]: [u32; 3]) -> String {
     }
 }
 
-/// The line of the student's file, from an instruction's position and those that it was inlined into.
+/// The line of the student's file, from an instruction's position and those that it was inlined
+/// into.
 fn line(source: &[SourcePosition]) -> Option<u32> {
     source.iter().find(|position| position.file == SOURCE).map(|position| position.line)
 }

@@ -1,4 +1,5 @@
-//! An exercise: the files of its folder, and the check of `goals.toml`, whose contents are in [`crate::goals_file`].
+//! An exercise: the files of its folder, and the check of `goals.toml`, whose contents are in
+//! [`crate::goals_file`].
 //!
 //! | file | contents |
 //! | --- | --- |
@@ -8,11 +9,18 @@
 //! | `solution.rs` | a solution that passes everything |
 //! | `reference.rs` | the right results, computed in plain sequential Rust by one thread |
 //! | `hints.md` | hints, from a nudge to nearly the answer, between lines of `---` |
-//! | `wrong/*.rs` | plausible wrong solutions, each with words that its report must contain |
+//! | `wrong/` | plausible wrong solutions ([`crate::wrong`]) |
+//! | `variants.toml` | what differs from class to class ([`crate::variant`]) |
 //!
 //! In an exercise to *explain*, the kernels are given (`given.rs`, and their PTX, `given.ptx`), and
-//! the student's file is `predict.toml`, a copy of `starter.toml`; the solution is `solution.toml`,
-//! and wrong ones are `wrong/*.toml`.
+//! the student's file is `predict.toml`, a copy of `starter.toml`, and the solution is
+//! `solution.toml`.
+//!
+//! In a *host* exercise, the student's file is `host.rs`, host code for given kernels, and
+//! `main.rs` calls it.
+//!
+//! A copy for students, as `cargo learn export` makes it, has `reference.ptx`, `solution.json`
+//! (what the solution counts) and `goals.obfuscated` in place of the texts that give answers away.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -21,6 +29,10 @@ use serde::Deserialize;
 
 use crate::error::{Error, Result};
 use crate::goals_file::{Data, Element, Goals, Task};
+use crate::obfuscation::reveal;
+
+/// The file of an exercise to explain that has its `goals.toml`, in a copy for students.
+pub const OBFUSCATED_GOALS: &str = "goals.obfuscated";
 
 /// A chapter of a course: a title and the names of its exercises.
 #[derive(Clone, Debug, Deserialize)]
@@ -71,12 +83,27 @@ impl Exercise {
     /// [`Error`] with file and reason.
     pub fn read(folder: &Path) -> Result<Self> {
         let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let file = folder.join("goals.toml");
-        let text = fs::read_to_string(&file).map_err(Error::reading(&file))?;
+        let (file, text) = Self::goals_text(folder)?;
         let goals: Goals = toml::from_str(&text).map_err(|error| Error::wrong(&file, error))?;
         let exercise = Self { name, folder: folder.to_owned(), goals };
         exercise.check().map_err(|problem| Error::wrong(&file, problem))?;
         Ok(exercise)
+    }
+
+    /// The file of the goals and its text. In a copy for students, the goals of an exercise to
+    /// explain are obfuscated, because they contain the answers.
+    fn goals_text(folder: &Path) -> Result<(PathBuf, String)> {
+        let file = folder.join("goals.toml");
+        let obfuscated = folder.join(OBFUSCATED_GOALS);
+        if file.exists() || !obfuscated.exists() {
+            let text = fs::read_to_string(&file).map_err(Error::reading(&file))?;
+            return Ok((file, text));
+        }
+        let text = fs::read_to_string(&obfuscated).map_err(Error::reading(&obfuscated))?;
+        match reveal(text.trim()) {
+            Some(text) => Ok((obfuscated, text)),
+            None => Err(Error::wrong(&obfuscated, "this file was changed: take it from the course again")),
+        }
     }
 
     /// Checks the parts of the file against each other.
@@ -111,8 +138,27 @@ impl Exercise {
                 return Err(format!("data '{name}': textures have the type f32"));
             }
         }
-        if launch.is_empty() {
-            return Err("there is no [[launch]]".to_owned());
+        let is_host = *task == Task::Host;
+        if launch.is_empty() != is_host {
+            return Err(match is_host {
+                true => "a host exercise has no [[launch]]: the student's program launches",
+                false => "there is no [[launch]]",
+            }
+            .to_owned());
+        }
+        let counts =
+            || goal.iter().map(|goal| &goal.that.counted).chain(question.iter().map(|question| &question.count));
+        if let Some(counted) = counts().find(|counted| counted.metric.is_of_program()) {
+            return Err(format!("{counted} is for programs, and not for exercises"));
+        }
+        if let Some(goal) = goal.iter().find(|goal| goal.that.counted.metric.is_of_host() != is_host) {
+            return Err(match is_host {
+                true => format!("the goal `{}` is about kernels, and this exercise about host code", goal.that),
+                false => format!("the goal `{}` is for exercises whose task is \"host\"", goal.that),
+            });
+        }
+        if is_host && goal.iter().any(|goal| goal.that.model.is_some()) {
+            return Err("goals about host code have no model".to_owned());
         }
         if !predicted.is_empty() && *task != Task::Fast {
             return Err("[predicted] is for exercises whose task is \"fast\": their starters are right".to_owned());
@@ -128,7 +174,9 @@ impl Exercise {
             (true, ..) if !goal.is_empty() => Err("an exercise to explain has questions, not goals".to_owned()),
             (false, false, _) => Err("questions belong to exercises whose task is \"explain\"".to_owned()),
             (false, _, true) => Err("there is no [answer]".to_owned()),
-            (false, ..) if self.goals.starter_fails.is_empty() => Err("starter_fails is missing".to_owned()),
+            (false, ..) if self.goals.starter_fails.is_empty() && !self.is_for_students() => {
+                Err("starter_fails is missing".to_owned())
+            }
             (false, ..) if *task == Task::Fast && goal.is_empty() => {
                 Err("an exercise to make fast needs a [[goal]]".to_owned())
             }
@@ -141,9 +189,34 @@ impl Exercise {
         self.goals.task == Task::Predict
     }
 
+    /// Whether the student writes host code, and kernels are given.
+    pub fn is_host(&self) -> bool {
+        self.goals.task == Task::Host
+    }
+
+    /// Whether kernels are given.
+    pub fn is_given(&self) -> bool {
+        self.is_predicted() || self.is_host()
+    }
+
+    /// The program that calls the student's host code.
+    pub fn main_file(&self) -> PathBuf {
+        self.folder.join("main.rs")
+    }
+
+    /// Whether it is a copy for students, as `cargo learn export` makes it.
+    pub fn is_for_students(&self) -> bool {
+        let no_solution = || self.is_host() && self.reference_ptx_file().exists();
+        self.solution_counts_file().exists() || self.folder.join(OBFUSCATED_GOALS).exists() || no_solution()
+    }
+
     /// The name of the file that the student edits.
     pub fn file_name(&self) -> &'static str {
-        if self.is_predicted() { "predict.toml" } else { "kernel.rs" }
+        match self.goals.task {
+            Task::Predict => "predict.toml",
+            Task::Host => "host.rs",
+            Task::Right | Task::Fast => "kernel.rs",
+        }
     }
 
     /// The file that the student edits.
@@ -176,25 +249,27 @@ impl Exercise {
         self.folder.join("reference.rs")
     }
 
+    /// The PTX of the reference, in place of its text in a copy for students.
+    pub fn reference_ptx_file(&self) -> PathBuf {
+        self.folder.join("reference.ptx")
+    }
+
+    /// What the solution counts, in place of its text in a copy for students.
+    pub fn solution_counts_file(&self) -> PathBuf {
+        self.folder.join("solution.json")
+    }
+
     /// The files that decide on a mark: hints and wrong solutions do not.
-    pub fn deciding_files(&self) -> [PathBuf; 6] {
+    pub fn deciding_files(&self) -> [PathBuf; 7] {
         [
             self.folder.join("goals.toml"),
             self.starter_file(),
             self.given_file(),
             self.given_ptx_file(),
+            self.main_file(),
             self.reference_file(),
             self.solution_file(),
         ]
-    }
-
-    /// The wrong solutions, sorted by name.
-    pub fn wrong_files(&self) -> Result<Vec<PathBuf>> {
-        let folder = self.folder.join("wrong");
-        let entries = fs::read_dir(&folder).map_err(Error::reading(&folder))?;
-        let mut files: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
-        files.sort();
-        Ok(files)
     }
 
     /// The hints, in order.

@@ -5,8 +5,8 @@
 use indexmap::IndexMap;
 use serde::{Deserialize, Deserializer};
 
-use crate::expression::Expression;
-use crate::goal::{Counted, Goal};
+use goals::expression::Expression;
+use goals::goal::{Counted, Goal};
 
 /// `goals.toml`.
 #[derive(Clone, Debug, Deserialize)]
@@ -18,6 +18,9 @@ pub struct Goals {
     pub task: Task,
     /// About how long it takes.
     pub minutes: u32,
+    /// The lab that shows the same effect, if there is one.
+    #[serde(default)]
+    pub lab: Option<String>,
     /// Words that the report on the starter must contain. Not shown to students. (A starter without
     /// predictions needs none.)
     #[serde(default)]
@@ -32,10 +35,12 @@ pub struct Goals {
     /// The sizes at which goals are counted; those left out are drawn from `sizes`.
     #[serde(default)]
     pub measured: IndexMap<String, Size>,
-    /// The sizes at which a GPU is timed, which are far larger; those left out are as in `measured`.
+    /// The sizes at which a GPU is timed, which are far larger; those left out are as in
+    /// `measured`.
     #[serde(default)]
     pub timed: IndexMap<String, Size>,
-    /// The sizes at which times are predicted, if there are any; those left out are as in `measured`.
+    /// The sizes at which times are predicted, if there are any; those left out are as in
+    /// `measured`.
     #[serde(default)]
     pub predicted: IndexMap<String, Size>,
     /// The sizes of the largest run, at which an index of 16 bits is too short; those left out are
@@ -45,8 +50,12 @@ pub struct Goals {
     /// Buffers and textures, in the order in which they are allocated.
     #[serde(default)]
     pub data: IndexMap<String, Data>,
-    /// The launches, in order.
+    /// The launches, in order. A host exercise has none: the student's program launches.
+    #[serde(default)]
     pub launch: Vec<Launch>,
+    /// How the driver behaves, in a host exercise.
+    #[serde(default)]
+    pub driver: Driver,
     /// How the right results are computed.
     #[serde(rename = "answer")]
     pub reference: Option<ReferenceLaunch>,
@@ -78,6 +87,17 @@ pub enum Task {
     /// The kernel is given; the student predicts what it does.
     #[serde(rename = "explain")]
     Predict,
+    /// The kernels are given; the student writes the program that launches them.
+    Host,
+}
+
+/// How the simulator's driver behaves while a host exercise runs.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Driver {
+    /// Whether a kernel's fault shows at the next synchronisation, as on a GPU, and is no failure.
+    #[serde(default)]
+    pub faults: bool,
 }
 
 /// The range from which a size is drawn.
@@ -275,9 +295,11 @@ pub struct ReferenceLaunch {
 /// One parameter of a kernel.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Argument {
-    /// `NAME`: a buffer's address, a texture's handle, or a size. `NAME.values`: the address of a texture's values.
+    /// `NAME`: a buffer's address, a texture's handle, or a size. `NAME.values`: the address of a
+    /// texture's values.
     Value(Expression),
-    /// `&NAME`: a slice (address and length), or a matrix (address, rows, columns and pitch) if the data has rows.
+    /// `&NAME`: a slice (address and length), or a matrix (address, rows, columns and pitch) if the
+    /// data has rows.
     Reference(String),
     /// `f32: 2.5`.
     F32(Expression),

@@ -3,34 +3,32 @@
 //! no files and no compiler: exercises to explain come with the PTX of their kernels.
 //!
 //! ```text
-//! files ─ goals_file ─┬─ data, device_data ── run ─┬─ metric, seen ── questions
-//!   expression, goal ─┘                      fault ┘
+//! files ─ goals_file ── data, device_data ── run ── questions
+//!                                           fault
 //! ```
 //!
 //! | module | contents |
 //! | --- | --- |
-//! | [`files`], [`goals_file`], [`goal`], [`expression`] | the authors' files, as data |
+//! | [`files`], [`wrong`], [`goals_file`] | the authors' files, as data; the language of goals is the crate `goals` |
 //! | [`data`], `device_data` | sizes and values, drawn from a seed; the same on a device |
 //! | [`run`], [`fault`] | a run of PTX, and what goes wrong in it |
-//! | [`metric`], [`seen`] | what a run counted, and the access to draw |
 //! | [`questions`] | the answers to what a student predicts |
-//! | [`veil`] | texts that are not to be read in passing |
+//! | [`obfuscation`] | obfuscates texts that give answers away |
+//! | [`variant`] | other numbers and names for each class |
 //!
 //! *Invariant:* nothing here compiles, prints or writes.
 
 pub mod data;
 mod device_data;
 mod error;
-pub mod expression;
 pub mod fault;
 pub mod files;
-pub mod goal;
 pub mod goals_file;
-pub mod metric;
+pub mod obfuscation;
 pub mod questions;
 pub mod run;
-pub mod seen;
-pub mod veil;
+pub mod variant;
+pub mod wrong;
 
 pub use error::{Error, Result};
 pub use files::Exercise;

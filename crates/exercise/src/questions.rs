@@ -12,13 +12,14 @@ use crate::SOURCE;
 use crate::data::{self, Buffers, Sizes};
 use crate::fault::Problem;
 use crate::files::Exercise;
-use crate::goal::{Counted, model_named};
 use crate::goals_file::Question;
-use crate::metric::Launched;
 use crate::run::{Kernels, LaunchLimits, Module, draw_values};
-use crate::seen::Seen;
+use goals::goal::{Counted, model_named};
+use goals::metric::Launched;
+use goals::seen::Seen;
 
-/// The given kernels of an exercise to explain. They run once on each model that a question is about.
+/// The given kernels of an exercise to explain. They run once on each model that a question is
+/// about.
 pub struct Given<'e> {
     exercise: &'e Exercise,
     ptx: &'e Path,
@@ -95,14 +96,15 @@ pub struct PredictionResult {
     pub predicted: Option<f64>,
     /// What was counted.
     pub counted: f64,
-    /// The dearest access that is counted, if there is one.
+    /// The costliest access that is counted, if there is one.
     pub seen: Option<Seen>,
     /// The explanation.
     pub why: String,
 }
 
 impl PredictionResult {
-    /// The access in question: with its cost once the answer is known, before that only what the lanes ask for.
+    /// The access in question: with its cost once the answer is known, before that only what the
+    /// lanes ask for.
     pub fn drawn(&self, explain: bool) -> Option<Seen> {
         let seen = self.seen.as_ref()?;
         let known = self.right() || explain && self.predicted.is_some();

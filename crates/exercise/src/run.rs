@@ -1,8 +1,8 @@
-//! Runs an exercise's kernels once on a device: copies the data there (`device_data`), launches, and reads the buffers.
-//! Judges call it.
+//! Runs an exercise's kernels once on a device: copies the data there (`device_data`), launches,
+//! and reads the buffers. Judges call it.
 //!
-//! *Invariant:* a run leaves nothing for the next one, in buffers, statics or the heap: otherwise kernels could know a
-//! later run by what an earlier one has kept, and repeat its results.
+//! *Invariant:* a run leaves nothing for the next one, in buffers, statics or the heap: otherwise
+//! kernels could know a later run by what an earlier one has kept, and repeat its results.
 
 use std::path::Path;
 use std::rc::Rc;
@@ -13,7 +13,7 @@ use cuda_std::launch::Arguments;
 use device::limits::Limits;
 use device::{Device, DeviceChoice, LaunchConfig, Options, Predict, PtxFile};
 use indexmap::IndexMap;
-use simt::orders::DrawnOrder;
+use simt::orders::{DrawnOrder, Followed};
 use simt::{Checks, LoadCaching, Model};
 
 use crate::data::{self, Buffers, Sizes};
@@ -21,9 +21,10 @@ use crate::device_data::DeviceData;
 use crate::fault::{Fault, Problem};
 use crate::files::Exercise;
 use crate::goals_file::{Argument, Data, Extents, Launch, ReferenceLaunch};
-use crate::metric::Launched;
+use goals::metric::Launched;
 
-/// Memory of the simulated device: enough for every exercise, and a limit for a kernel's own allocations.
+/// Memory of the simulated device: enough for every exercise, and a limit for a kernel's own
+/// allocations.
 const DEVICE_MEMORY: u64 = 1 << 30;
 
 /// The most that the statics of a file may take of it.
@@ -47,8 +48,11 @@ pub struct LaunchLimits {
 pub struct Module {
     /// The device of all runs, unless each has its own.
     device: Rc<Device>,
-    /// What opens the device of a run, if the kernels may keep something on it.
-    own_device: Option<(DeviceChoice, Options)>,
+    /// What opens the device of a run.
+    opens: (DeviceChoice, Options),
+    /// Whether each run has a device of its own: the kernels may keep something there, or addresses
+    /// are to be the same in all runs.
+    own_devices: bool,
     kernels: IndexMap<String, Signature>,
     /// Whether times of the student's launches are predicted.
     predict: Predict,
@@ -71,6 +75,19 @@ pub struct Outcome {
     pub launches: Vec<Launched>,
     /// The sanitizer's findings.
     pub faults: Vec<Fault>,
+    /// Where the buffers were.
+    pub places: IndexMap<String, BufferPlace>,
+}
+
+/// Where a buffer was on the device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BufferPlace {
+    /// Its first byte.
+    pub address: u64,
+    /// Bytes from a row to the next.
+    pub pitch: u64,
+    /// Bytes of all rows.
+    pub bytes: u64,
 }
 
 /// Draws the initial values of every buffer.
@@ -124,8 +141,8 @@ impl Module {
             bounds: kernel.required_threads.or(kernel.max_threads),
         };
         let kernels = module.kernels().map(|(_, kernel)| (kernel.name.clone(), signature(kernel))).collect();
-        let own_device = keeps_something(&module).then_some((choice, options));
-        Ok(Self { device, own_device, kernels, predict: Predict::Nothing })
+        let own_devices = keeps_something(&module);
+        Ok(Self { device, opens: (choice, options), own_devices, kernels, predict: Predict::Nothing })
     }
 
     /// Opens the simulator with `model`, or without a model.
@@ -146,12 +163,18 @@ impl Module {
         Self { predict: Predict::Time, ..self }
     }
 
+    /// The same, with buffers at the same addresses in each run.
+    pub fn at_fixed_addresses(self) -> Self {
+        Self { own_devices: true, ..self }
+    }
+
     /// The device of one run.
     fn device(&self) -> Result<Rc<Device>, Problem> {
-        match &self.own_device {
-            None => Ok(self.device.clone()),
-            Some((choice, options)) => device::open(*choice, options).map(Rc::new).map_err(Problem::Device),
+        if !self.own_devices {
+            return Ok(self.device.clone());
         }
+        let (choice, options) = &self.opens;
+        device::open(*choice, options).map(Rc::new).map_err(Problem::Device)
     }
 
     /// Runs the kernels once.
@@ -183,8 +206,8 @@ impl Module {
         read(&placed, outcome)
     }
 
-    /// Runs the student's kernels once in a drawn order of blocks and warps, without checks. On the
-    /// simulator without a model.
+    /// Runs the student's kernels once in a drawn order of blocks and warps, without checks, and
+    /// records the accesses that are followed. On the simulator without a model.
     ///
     /// # Errors
     ///
@@ -195,10 +218,11 @@ impl Module {
         sizes: &Sizes,
         values: &Buffers,
         order: DrawnOrder,
+        follows: Option<Followed>,
     ) -> Result<Outcome, Problem> {
         let placed = DeviceData::new(self.device()?, exercise, sizes, values)?;
         let mut outcome = Outcome::default();
-        self.launch_all(&placed, Checks::NONE, Some(order), &mut outcome)?;
+        self.launch_all(&placed, Checks::NONE, Some((order, follows)), &mut outcome)?;
         read(&placed, outcome)
     }
 
@@ -207,21 +231,23 @@ impl Module {
         &self,
         placed: &DeviceData<'_>,
         checks: Checks,
-        order: Option<DrawnOrder>,
+        ordered: Option<(DrawnOrder, Option<Followed>)>,
         outcome: &mut Outcome,
     ) -> Result<(), Problem> {
         for launch in &placed.exercise.goals.launch {
             if launch.optional && !self.kernels.contains_key(&launch.kernel) {
                 continue;
             }
-            let config =
-                LaunchConfig { checks, watch: 1, predict: self.predict, order, ..self.config(launch, placed)? };
+            let (order, follows) = (ordered.map(|(order, _)| order), ordered.and_then(|(_, follows)| follows));
+            let config = self.config(launch, placed)?;
+            let config = LaunchConfig { checks, watch: 1, predict: self.predict, order, follows, ..config };
             self.launch(placed, &launch.kernel, &config, &launch.arguments, outcome)?;
         }
         Ok(())
     }
 
-    /// Times the student's launches on a GPU, in milliseconds: the median of several runs. `None` on the simulator.
+    /// Times the student's launches on a GPU, in milliseconds: the median of several runs. `None`
+    /// on the simulator.
     ///
     /// # Errors
     ///
@@ -351,8 +377,8 @@ impl Module {
     }
 }
 
-/// Whether the kernels can keep something on the device from one launch to the next: in a static, or
-/// on the heap.
+/// Whether the kernels can keep something on the device from one launch to the next: in a static,
+/// or on the heap.
 fn keeps_something(module: &ptx::Module) -> bool {
     let mut variables = module.variables.iter();
     let mut functions = module.functions.iter();
@@ -365,6 +391,7 @@ fn read(placed: &DeviceData<'_>, mut outcome: Outcome) -> Result<Outcome, Proble
     placed.device.synchronize().map_err(Problem::of)?;
     for (name, buffer) in &placed.buffers {
         outcome.buffers.insert(name.clone(), buffer.read().map_err(Problem::of)?);
+        outcome.places.insert(name.clone(), placed.place(name, buffer)?);
     }
     Ok(outcome)
 }

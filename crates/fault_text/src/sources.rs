@@ -2,8 +2,8 @@
 //! and `--lines` look lines up in it. It reads files of up to 16 MiB and keeps their text.
 //!
 //! A PTX file may come from anybody and name any file. So only files are read that are below
-//! certain folders once links are followed: the PTX file's, the current one, those of a program that
-//! was started ([`also_beside`]), the projects that they are in, this program's, and those of
+//! certain folders once links are followed: the PTX file's, the current one, those of a program
+//! that was started ([`also_beside`]), the projects that they are in, this program's, and those of
 //! `--sources`.
 
 use std::collections::BTreeMap;

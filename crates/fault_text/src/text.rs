@@ -32,8 +32,8 @@ pub fn findings(list: &[Finding], beyond: u64, width: usize, folders: &[PathBuf]
     page.text
 }
 
-/// The trap that stopped a kernel, in this many columns, between which launch it was and advice. Its
-/// source may also be in these folders.
+/// The trap that stopped a kernel, in this many columns, between which launch it was and advice.
+/// Its source may also be in these folders.
 pub fn trap(trap: &Trap, (launch, advice): (&str, &str), width: usize, folders: &[PathBuf]) -> String {
     let mut page = Page::new(width, folders);
     page.paragraph(

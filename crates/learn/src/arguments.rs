@@ -1,4 +1,5 @@
-//! Arguments that several subcommands have: an exercise, and where its kernels run. `cli` and `check` parse them.
+//! Arguments that several subcommands have: an exercise, and where its kernels run. `cli` and
+//! `check` parse them.
 
 use std::path::PathBuf;
 
@@ -40,7 +41,8 @@ pub struct RunArguments {
     pub seed: Option<u64>,
     #[command(flatten)]
     pub orders: Orders,
-    /// Also write this web page: the verdict, pictures of the accesses, and the source with its counts
+    /// Also write this web page: the verdict, pictures of the accesses, and the source with its
+    /// counts
     #[arg(long, value_name = "FILE.html")]
     pub report: Option<PathBuf>,
 }

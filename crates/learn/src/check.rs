@@ -3,8 +3,9 @@
 //!
 //! The starter must fail for the reason in `starter_fails`, and miss every goal except those with
 //! `also = true`. The solution must pass with several seeds. Each wrong solution must fail, and the
-//! report must contain the words in its first line. Texts must fit in 100 columns, and what a
-//! student reads of the unchanged starter on one screen.
+//! report must contain the words in its first line (`exercise::wrong`). With `--variant`, the same
+//! holds of the varied exercises, and the solutions of the others must fail. Texts must fit in 100
+//! columns, and what a student reads of the unchanged starter on one screen.
 
 use std::fs;
 use std::path::Path;
@@ -14,6 +15,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use clap::Args;
 use exercise::Exercise;
 use exercise::goals_file::Task;
+use exercise::wrong::WrongSolution;
 use wording::{WIDTH, several};
 
 use crate::arguments::{Where, device};
@@ -24,7 +26,9 @@ use crate::given;
 use crate::judge::judge;
 use crate::report::{Report, heading};
 use crate::runs::Judging;
-use crate::terminal::show_line;
+use crate::student::why_not_on_a_gpu;
+use crate::terminal::{note, show_line};
+use crate::variant::Variant;
 use crate::verdict::Verdict;
 
 /// Seeds with which a solution must pass.
@@ -40,15 +44,18 @@ const AROUND: usize = 4;
 pub struct Options {
     /// The exercises to check [default: all]
     names: Vec<String>,
-    /// Exercises that are checked at the same time [default: as many as there are cores; 1 on a GPU]
+    /// Exercises that are checked at the same time [default: as many as there are cores; 1 on a
+    /// GPU]
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..))]
     jobs: Option<u32>,
     /// sim, or gpu to also run the solutions on a GPU and time them beside the starters
     #[arg(long, value_name = "DEVICE", default_value = "sim", value_parser = device)]
     device: Where,
     /// Write the PTX of given kernels, given.ptx, instead of checking it
-    #[arg(long)]
+    #[arg(long, conflicts_with = "variant")]
     write_ptx: bool,
+    #[command(flatten)]
+    variant: Variant,
 }
 
 /// Runs the check. Returns whether all exercises are good.
@@ -57,6 +64,9 @@ pub fn check(course: &Course, options: &Options) -> Result<bool> {
         true => course.names().collect(),
         false => options.names.iter().map(String::as_str).collect(),
     };
+    course.must_have_solutions(&names)?;
+    // The solutions of the course as it is must fail in a variant.
+    let (course, others) = (&options.variant.of(course)?, options.variant.variant.map(|_| course));
     let gpu = options.device.gpu();
     let cores = || if gpu.is_some() { 1 } else { std::thread::available_parallelism().map_or(1, usize::from) };
     let jobs = options.jobs.map_or_else(cores, |jobs| jobs as usize).clamp(1, names.len().max(1));
@@ -73,7 +83,12 @@ pub fn check(course: &Course, options: &Options) -> Result<bool> {
                             Ok(exercise) if options.write_ptx => {
                                 Examined { problems: written(&exercise, &compiler)?, times: None }
                             }
-                            Ok(exercise) => examined(&exercise, &compiler, gpu)?,
+                            Ok(exercise) => {
+                                if let Some(why) = gpu.and_then(|_| why_not_on_a_gpu(&exercise)) {
+                                    note!("note: --device: {why}");
+                                }
+                                examined(&exercise, &compiler, gpu, others)?
+                            }
                             Err(error) => Examined { problems: vec![error.to_string()], times: None },
                         };
                         report(name, &problems, times)?;
@@ -103,7 +118,7 @@ pub fn check(course: &Course, options: &Options) -> Result<bool> {
 
 /// Compiles the given kernels, if there are, and writes their PTX.
 fn written(exercise: &Exercise, compiler: &Compiler) -> Result<Vec<String>> {
-    if !exercise.is_predicted() {
+    if !exercise.is_given() {
         return Ok(Vec::new());
     }
     let file = exercise.given_file();
@@ -145,9 +160,10 @@ fn report(name: &str, problems: &[String], times: Option<[f64; 2]>) -> Result<()
 }
 
 /// Finds the problems of an exercise. An error is not the exercise's fault.
-fn examined(exercise: &Exercise, compiler: &Compiler, gpu: Option<u32>) -> Result<Examined> {
+fn examined(exercise: &Exercise, compiler: &Compiler, gpu: Option<u32>, others: Option<&Course>) -> Result<Examined> {
     let mut found = Examined::default();
-    match examine(exercise, compiler, gpu, &mut found) {
+    let all = examine(exercise, compiler, gpu, &mut found);
+    match all.and_then(|()| others.map_or(Ok(()), |course| of_others(exercise, compiler, course, &mut found))) {
         Ok(()) => {}
         Err(error @ (Error::Exercise(_) | Error::File { .. })) => found.problems.push(error.to_string()),
         Err(other) => return Err(other),
@@ -160,6 +176,7 @@ fn examine(exercise: &Exercise, compiler: &Compiler, gpu: Option<u32>, found: &m
     if exercise.is_predicted() && given::ptx(exercise)?.is_none() {
         problems.push("given.ptx is not of this given.rs: run `cargo learn check --write-ptx`".to_owned());
     }
+    exercise.variants()?;
     let hints = exercise.hints()?;
     if !(2..=5).contains(&hints.len()) {
         problems.push(format!("hints.md has {}, and should have 2 to 5", several(hints.len(), "hint")));
@@ -188,26 +205,48 @@ fn examine(exercise: &Exercise, compiler: &Compiler, gpu: Option<u32>, found: &m
             format!("the starter meets the goal `{}` already: set also = true, or remove it", result.goal)
         }));
     }
-    let wrong = exercise.wrong_files()?;
+    let wrong = exercise.wrong_solutions()?;
     if wrong.len() < 2 {
         problems.push(format!("wrong/ has {}, and should have two or more", several(wrong.len(), "file")));
     }
-    for file in &wrong {
-        let name = format!("wrong/{}", file.file_name().unwrap_or_default().to_string_lossy());
-        let Some(words) = expected(file)? else {
-            problems.push(format!("{name} does not begin with `// fails: WORDS`"));
+    let scratch = tempfile::tempdir().map_err(|source| Error::writing(&std::env::temp_dir())(source))?;
+    for WrongSolution { file, fails, text } in &wrong {
+        if fails.is_empty() {
+            problems.push(format!(
+                "{file}: its first line does not say what fails: `// fails: WORDS`, or `# fails: WORDS`"
+            ));
             continue;
-        };
-        let (verdict, text) = judged(exercise, file, compiler, Judging::seeded(SEEDS[0]))?;
-        must_fail(&name, &verdict, &text, &words, problems);
+        }
+        let whole = scratch.path().join(exercise.file_name());
+        fs::write(&whole, text).map_err(Error::writing(&whole))?;
+        let (verdict, text) = judged(exercise, &whole, compiler, Judging::seeded(SEEDS[0]))?;
+        must_fail(file, &verdict, &text, fails, problems);
     }
-    let read = ["starter.rs", "starter.toml", "solution.rs", "solution.toml", "reference.rs", "hints.md", "given.rs"];
-    for path in read.map(|file| exercise.folder.join(file)).iter().chain(&wrong) {
-        let text = fs::read_to_string(path).unwrap_or_default();
+    let read = [
+        "starter.rs",
+        "starter.toml",
+        "solution.rs",
+        "solution.toml",
+        "reference.rs",
+        "hints.md",
+        "given.rs",
+        "main.rs",
+    ];
+    for file in read.into_iter().chain(wrong.iter().map(|wrong| wrong.file.as_str())) {
+        let text = fs::read_to_string(exercise.folder.join(file)).unwrap_or_default();
         if let Some(line) = text.lines().position(|line| line.chars().count() > WIDTH) {
-            let file = path.strip_prefix(&exercise.folder).unwrap_or(path).display();
             problems.push(format!("{file}:{}: more than {WIDTH} columns", line + 1));
         }
+    }
+    Ok(())
+}
+
+/// Judges the solution of the course as it is in one of its variants.
+fn of_others(exercise: &Exercise, compiler: &Compiler, course: &Course, found: &mut Examined) -> Result<()> {
+    let own = course.exercise(&exercise.name)?;
+    if own.variants()?.is_some() && judge(exercise, &own.solution_file(), compiler, Judging::seeded(SEEDS[0]))?.passed()
+    {
+        found.problems.push("the solution of another class passes: its numbers or names do not matter".to_owned());
     }
     Ok(())
 }
@@ -226,12 +265,4 @@ fn must_fail(what: &str, verdict: &Verdict, report: &str, words: &str, problems:
     } else if !joined(report).contains(&joined(words)) {
         problems.push(format!("{what} fails without the words \"{words}\":\n{report}"));
     }
-}
-
-/// The words in the first line of a wrong solution that the report must contain.
-fn expected(file: &Path) -> Result<Option<String>> {
-    let text = fs::read_to_string(file).map_err(Error::reading(file))?;
-    let line = text.lines().next().unwrap_or_default();
-    let words = line.trim_start_matches(['/', '#', ' ']).strip_prefix("fails:");
-    Ok(words.map(|words| words.trim().to_owned()).filter(|words| !words.is_empty()))
 }

@@ -1,5 +1,5 @@
-//! The command line of `cargo learn`: parses it and runs the subcommand. `main` calls it. The only place that turns an
-//! error into an exit code.
+//! The command line of `cargo learn`: parses it and runs the subcommand. `main` calls it. The only
+//! place that turns an error into an exit code.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -10,7 +10,7 @@ use crate::arguments::{Named, NamedOrNext, RunArguments};
 use crate::course::Course;
 use crate::error::{Error, Result};
 use crate::terminal::note;
-use crate::{apart, check, grade, new, programs, student, watch};
+use crate::{check, export, grade, isolation, new, programs, student, watch};
 
 /// Exercises on GPU memory: kernels in Rust, graded by their results and by their memory accesses.
 ///
@@ -36,7 +36,8 @@ enum Command {
     Hint(NamedOrNext),
     /// Show all exercises and which of them you have solved
     List,
-    /// Replace your file with the starter, and count the exercise as unsolved; yours is kept beside it
+    /// Replace your file with the starter, and count the exercise as unsolved; yours is kept beside
+    /// it
     Reset(Named),
     /// Show the solution of an exercise that you have solved
     Solution(Named),
@@ -44,9 +45,11 @@ enum Command {
     Check(check::Options),
     /// For teachers: mark a folder of submissions
     Grade(grade::Options),
+    /// For teachers: copy the course into a new folder, without solutions, for students
+    Export(export::Options),
     /// For `grade` itself: judge one file, and print the verdict as JSON
     #[command(hide = true)]
-    GradeOne(apart::OneOptions),
+    GradeOne(isolation::GradeOneOptions),
     /// For all that starts programs: become one that ends with its parent
     #[cfg(target_os = "linux")]
     #[command(hide = true)]
@@ -59,16 +62,21 @@ enum Command {
 pub fn main() -> ExitCode {
     // Now, while it is sure to be this one.
     programs::own_program();
+    common::signals::fail_beyond_the_file_limit();
     #[cfg(target_os = "linux")]
     if let Some(result) = crate::start::if_wrapper() {
         return exit_code(result);
     }
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
-        Err(error) => {
-            // If the message cannot be shown, there is nowhere left to report that.
-            let _ = error.print();
-            return ExitCode::from(if error.use_stderr() { 2 } else { 0 });
+        Err(error) if error.use_stderr() => {
+            note!("error: {}", wording::usage_line(&error.render().to_string()));
+            return ExitCode::from(2);
+        }
+        Err(help) => {
+            // If it cannot be shown, there is nowhere left to report that.
+            let _ = help.print();
+            return ExitCode::SUCCESS;
         }
     };
     exit_code(run(arguments))
@@ -100,7 +108,8 @@ fn run(arguments: Arguments) -> Result<bool> {
         Some(Command::Solution(Named { name })) => student::solution(&course()?, &name),
         Some(Command::Check(options)) => check::check(&course()?, &options),
         Some(Command::Grade(options)) => grade::grade(&course()?, &options),
-        Some(Command::GradeOne(options)) => apart::one(&course()?, &options),
+        Some(Command::Export(options)) => export::export(&course()?, &options),
+        Some(Command::GradeOne(options)) => isolation::grade_one(&course()?, &options),
         #[cfg(target_os = "linux")]
         Some(Command::Start(options)) => crate::start::become_program(&options),
         Some(Command::New(Named { name })) => new::new(&course()?, &name),

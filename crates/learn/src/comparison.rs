@@ -1,5 +1,5 @@
-//! Compares the buffers after a student's run with those after the reference's, within the exercise's tolerance.
-//! [`crate::judge`] calls it after each run. Pure.
+//! Compares the buffers after a student's run with those after the reference's, within the
+//! exercise's tolerance. [`crate::judge`] calls it after each run. Pure.
 
 use approx::relative_eq;
 use exercise::Exercise;
@@ -9,7 +9,8 @@ use exercise::run::Outcome;
 
 use crate::verdict::{Failure, Position, Wrong};
 
-/// The first difference between a student's results and the right ones, or a change of data that is only input.
+/// The first difference between a student's results and the right ones, or a change of data that is
+/// only input.
 pub fn compare(
     exercise: &Exercise,
     student: &Outcome,

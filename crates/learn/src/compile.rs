@@ -1,4 +1,5 @@
-//! Compiles one file of kernels to PTX, as a module of a small crate that is made for it. [`crate::judge`] calls it.
+//! Compiles one file of kernels to PTX, as a module of a small crate that is made for it.
+//! [`crate::judge`] calls it.
 //!
 //! `core` and `cuda_std` are compiled once, as a [`Library`] that all jobs share. rustc, `opt` and
 //! `llc` compile the file against it, in a [`Sandbox`]: they read the toolchain, the compiled
@@ -24,6 +25,8 @@ use serde::{Deserialize, Serialize};
 use crate::diagnostics;
 use crate::digest;
 use crate::error::{Error, Result};
+#[cfg(target_os = "linux")]
+use crate::host::program::Tools;
 use crate::library::{self, Library};
 use crate::process::Runner;
 use crate::sandbox::{self, Sandbox};
@@ -47,7 +50,7 @@ mod kernel;
 /// A kernel that compiles wherever the compiler works.
 const WARM: &str = "use cuda_std::prelude::*;\n#[kernel]\npub unsafe fn warm(output: *mut u32) {\n    *output = thread::index_1d();\n}\n";
 
-/// Compiles kernels in a folder of its own.
+/// Compiles kernels, in a folder that no other job uses.
 #[derive(Debug)]
 pub struct Compiler {
     root: PathBuf,
@@ -62,6 +65,9 @@ pub struct Compiler {
     announces: bool,
     /// Whether another process holds the folder's lock for this one.
     locked: bool,
+    /// What host exercises need.
+    #[cfg(target_os = "linux")]
+    host: OnceLock<Tools>,
     runner: Runner,
 }
 
@@ -79,6 +85,8 @@ pub enum Compiled {
 struct HandedOver {
     basis: String,
     prepared: Prepared,
+    #[cfg(target_os = "linux")]
+    host: Option<Tools>,
 }
 
 impl Compiler {
@@ -114,6 +122,8 @@ impl Compiler {
             colour: false,
             announces: false,
             locked: false,
+            #[cfg(target_os = "linux")]
+            host: OnceLock::new(),
             runner: Runner::default(),
         }
     }
@@ -134,12 +144,13 @@ impl Compiler {
     }
 
     /// Hands the folder over to the processes that [`Compiler::taken_over`] makes compilers for,
-    /// and keeps others out until the file that is returned is closed.
+    /// and keeps others out until the file that is returned is closed. With `host`, also what host
+    /// exercises need.
     ///
     /// # Errors
     ///
     /// As [`Compiler::compile`].
-    pub fn hand_over(&self) -> Result<File> {
+    pub fn hand_over(&self, host: bool) -> Result<File> {
         let lock = self.lock()?;
         // They must be there for a sandbox that names them.
         for folder in self.folders() {
@@ -147,7 +158,14 @@ impl Compiler {
             fs::create_dir_all(&folder).map_err(Error::writing(&folder))?;
         }
         let (basis, prepared) = (&self.basis, self.prepared()?);
-        let text = serde_json::to_string(&serde_json::json!({ "basis": basis, "prepared": prepared }));
+        #[cfg(target_os = "linux")]
+        let host = if host { Some(self.host()?) } else { None };
+        #[cfg(not(target_os = "linux"))]
+        let _ = host;
+        #[cfg(not(target_os = "linux"))]
+        let host = ();
+        let text = serde_json::json!({ "basis": basis, "prepared": prepared, "host": host });
+        let text = serde_json::to_string(&text);
         let file = self.handed_over();
         fs::write(&file, text.expect("paths and strings can be written")).map_err(Error::writing(&file))?;
         Ok(lock)
@@ -163,8 +181,10 @@ impl Compiler {
         let file = compiler.handed_over();
         let text = fs::read_to_string(&file).map_err(Error::reading(&file))?;
         let there = serde_json::from_str(&text).map_err(|error| Error::reading(&file)(error.into()));
-        let HandedOver { basis, prepared } = there?;
-        Ok(Self { basis, prepared: prepared.into(), ..compiler })
+        let there: HandedOver = there?;
+        #[cfg(target_os = "linux")]
+        let compiler = Self { host: there.host.map_or_else(OnceLock::new, OnceLock::from), ..compiler };
+        Ok(Self { basis: there.basis, prepared: there.prepared.into(), ..compiler })
     }
 
     fn handed_over(&self) -> PathBuf {
@@ -184,6 +204,43 @@ impl Compiler {
     /// The folder of the process that judges a file.
     pub fn judge_folder(&self) -> PathBuf {
         self.folder.join("judge")
+    }
+
+    /// The folder of a student's program, in a host exercise.
+    pub fn program_folder(&self) -> PathBuf {
+        self.folder.join("program")
+    }
+
+    /// What host exercises are compiled and run with. cargo compiles `cust` first if it is new.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Tools::find`].
+    #[cfg(target_os = "linux")]
+    pub fn host(&self) -> Result<&Tools> {
+        if let Some(library) = self.host.get() {
+            return Ok(library);
+        }
+        let library = Tools::find(&self.root, self.announces, self.runner)?;
+        Ok(self.host.get_or_init(|| library))
+    }
+
+    /// How it runs programs.
+    #[cfg(target_os = "linux")]
+    pub fn runner(&self) -> Runner {
+        self.runner
+    }
+
+    /// Whether it has a sandbox.
+    #[cfg(target_os = "linux")]
+    pub fn is_sandboxed(&self) -> bool {
+        self.sandboxed
+    }
+
+    /// Whether messages have colours.
+    #[cfg(target_os = "linux")]
+    pub fn colour(&self) -> bool {
+        self.colour
     }
 
     /// The device library of the clone.
@@ -214,9 +271,9 @@ impl Compiler {
         Ok(self.prepared()?.reads())
     }
 
-    /// The folders that are emptied for each file: the compiler's and the judge's.
-    pub fn folders(&self) -> [PathBuf; 2] {
-        [self.file_folder(), self.judge_folder()]
+    /// The folders that are emptied for each file: the compiler's, the judge's, and a program's.
+    pub fn folders(&self) -> [PathBuf; 3] {
+        [self.file_folder(), self.judge_folder(), self.program_folder()]
     }
 
     /// Compiles the device library, if necessary, and a kernel, so that what is wrong with the
@@ -256,6 +313,13 @@ impl Compiler {
         library::lock(&self.folder, self.runner)
     }
 
+    /// Keeps other processes out of the folder until the file that is returned is closed; `None` if
+    /// they are kept out already.
+    #[cfg(target_os = "linux")]
+    pub fn lock_folder(&self) -> Result<Option<File>> {
+        if self.locked { Ok(None) } else { self.lock().map(Some) }
+    }
+
     /// Compiles the text of a file.
     ///
     /// # Errors
@@ -278,6 +342,12 @@ impl Compiler {
                 Ok(Compiled::Ptx(kept))
             }
             Err((CudaBuilderError::BuildFailed { messages, .. }, _)) => {
+                // A file may have the compiler say so: only if the smallest of files fares no
+                // better, it is true.
+                if let Some(why) = of_the_disk(&messages).filter(|_| !matches!(self.compile_alone(WARM), Ok(Ok(_)))) {
+                    let folder = self.folder.display();
+                    return Err(Error::Usage(format!("{folder}: the compiler cannot write there: {why}")));
+                }
                 Ok(Compiled::Rejected(diagnostics::shown(&messages, &self.macros(), self.colour)))
             }
             Err((
@@ -339,6 +409,11 @@ impl Compiler {
         };
         Ok(Compiled::Rejected(format!("error: the compiler {what}")))
     }
+}
+
+/// What the system said if the compiler could not write its files.
+fn of_the_disk(messages: &str) -> Option<&'static str> {
+    ["No space left on device", "Disk quota exceeded"].into_iter().find(|why| messages.contains(why))
 }
 
 /// The signal that a program ended by.

@@ -9,15 +9,16 @@ use common::random::Random;
 use exercise::SOURCE;
 use exercise::data::{self, Sizes};
 use exercise::goals_file::GoalPlan;
-use exercise::metric::{self, Blamed, Launched};
 use exercise::questions::of_kernel;
 use exercise::run::Kernels;
-use exercise::seen::Seen;
+use goals::metric::{self, Blamed, Launched, Metric};
+use goals::seen::Seen;
 use simt::{Checks, Model};
 
 use crate::error::Result;
-use crate::goals::{Implied, implied_goals, of_solution};
 use crate::guard;
+use crate::implied::{Implied, implied_goals, instead_of_average, of_solution};
+use crate::recorded::{Figures, Recorded};
 use crate::runs::{Judge, Judged, Setting};
 use crate::verdict::{Gain, GoalResult, Verdict};
 
@@ -25,7 +26,7 @@ use crate::verdict::{Gain, GoalResult, Verdict};
 pub struct Measured<'a> {
     pub setting: &'a Setting,
     pub student: Counts,
-    pub solution: Option<Counts>,
+    pub solution: Option<Solution>,
     /// If times are predicted.
     pub starter: Option<Counts>,
 }
@@ -43,6 +44,42 @@ pub struct Counts {
     /// Whether its results are to be checked, as only the student's are.
     checked: bool,
     by_model: HashMap<&'static str, Vec<Launched>>,
+}
+
+/// What the solution counts: it is run, or, in a copy for students, it was.
+pub enum Solution {
+    Run(Counts),
+    Recorded(Vec<Figures>),
+}
+
+/// The solution's part in one goal.
+enum OfSolution<'a> {
+    Launches(Vec<&'a Launched>),
+    Figures(&'a Figures),
+}
+
+impl OfSolution<'_> {
+    fn value(&self, metric: Metric, starters: &[&Launched]) -> Option<f64> {
+        match self {
+            Self::Launches(launches) => metric.value_beside(launches, starters),
+            Self::Figures(figures) => figures.value(metric),
+        }
+    }
+
+    fn is_absent(&self) -> bool {
+        match self {
+            Self::Launches(launches) => launches.is_empty(),
+            Self::Figures(figures) => figures.launches == 0,
+        }
+    }
+
+    /// The launches, if there are more than figures.
+    fn launches(&self) -> &[&Launched] {
+        match self {
+            Self::Launches(launches) => launches,
+            Self::Figures(_) => &[],
+        }
+    }
 }
 
 impl Counts {
@@ -107,7 +144,11 @@ impl Judge<'_> {
     /// compares with it, in the solution's and the starter's.
     pub fn goals(&self, mut at: Settings<'_>, text: &str, verdict: &mut Verdict) -> Judged {
         for plan in &self.exercise.goals.goal {
-            verdict.goals.extend(self.goal(plan, &mut at, text)?);
+            let mut result = self.goal(plan, &mut at, text)?;
+            if result.as_ref().is_some_and(|result| !result.met && result.avoided.is_none()) {
+                result = self.without_average(plan, &mut at, text)?.or(result);
+            }
+            verdict.goals.extend(result);
         }
         let own = verdict.goals.len();
         for Implied { plan, or, guards } in implied_goals(&self.exercise.goals) {
@@ -128,6 +169,16 @@ impl Judge<'_> {
         Ok(())
     }
 
+    /// The result of what is as good as a goal about an average, if that is met.
+    fn without_average(&self, plan: &GoalPlan, at: &mut Settings<'_>, text: &str) -> Judged<Option<GoalResult>> {
+        let Some([total, requests]) = instead_of_average(&plan.that) else { return Ok(None) };
+        let mut met = |that| Ok(self.goal(&GoalPlan { that, ..plan.clone() }, at, text)?.filter(|result| result.met));
+        match met(requests)? {
+            Some(_) => met(total),
+            None => Ok(None),
+        }
+    }
+
     /// The result of a goal; `None` if it is about a kernel that is not there, or that the solution
     /// does without.
     fn goal(&self, plan: &GoalPlan, at: &mut Settings<'_>, text: &str) -> Judged<Option<GoalResult>> {
@@ -141,8 +192,8 @@ impl Judge<'_> {
         let Measured { setting, student, solution, starter } = at.expect("checked when it was read");
         let launches = self.launches(setting, student, that.model)?;
         let relevant = of_kernel(&that.counted, launches);
-        let is_empty = |value: Option<f64>, launches: &[&Launched]| {
-            value.is_none() || metric.base().is_some_and(|base| base.value(launches) == Some(0.0))
+        let is_empty = |value: Option<f64>, of: &dyn Fn(Metric) -> Option<f64>| {
+            value.is_none() || metric.base().is_some_and(|base| of(base) == Some(0.0))
         };
         let starters = match starter {
             Some(starter) => {
@@ -152,36 +203,40 @@ impl Judge<'_> {
             None => Vec::new(),
         };
         let value = metric.value_beside(&relevant, &starters);
-        let nothing = !metric.is_speedup() && is_empty(value, &relevant);
+        let nothing = !metric.is_speedup() && is_empty(value, &|base| base.value(&relevant));
         if (compared || nothing) && solution.is_none() {
-            *solution = Some(Counts::of(self.own(&self.exercise.solution_file())?));
+            *solution = Some(self.solution()?);
         }
         let solutions = match solution.as_mut().filter(|_| compared || nothing) {
-            Some(solution) => {
+            Some(Solution::Run(solution)) => {
                 let launches = self.launches(setting, solution, that.model);
-                of_kernel(&that.counted, self.of_exercise("the solution", launches)?)
+                OfSolution::Launches(of_kernel(&that.counted, self.of_exercise("the solution", launches)?))
             }
-            None => Vec::new(),
+            Some(Solution::Recorded(all)) => {
+                let at = all.iter().find(|figures| figures.are_of(that.model, that.counted.kernel.as_deref()));
+                OfSolution::Figures(at.ok_or_else(|| self.wrong_exercise(Recorded::lacks(that)))?)
+            }
+            None => OfSolution::Launches(Vec::new()),
         };
-        let absent = |launches: &[&Launched]| that.counted.kernel.is_some() && launches.is_empty();
-        if absent(&relevant) || compared && absent(&solutions) {
+        let of_kernels = that.counted.kernel.is_some();
+        if of_kernels && (relevant.is_empty() || compared && solutions.is_absent()) {
             return Ok(None);
         }
         let sizes = data::lookup(&setting.sizes);
         let bound = that.bound.evaluate(&|name| match of_solution(name, metric) {
             // Something that never happened counts as 0.
-            Some(of_solution) => Some(of_solution.value_beside(&solutions, &starters).unwrap_or(0.0)),
+            Some(of_solution) => Some(solutions.value(of_solution, &starters).unwrap_or(0.0)),
             None => sizes(name),
         });
         let bound = bound.map_err(|problem| self.wrong_exercise(problem))?;
         // A goal is not met by doing nothing, unless the solution does nothing, too.
-        let of_solution = nothing.then(|| metric.value(&solutions)).flatten();
-        let avoided = of_solution.filter(|_| !is_empty(of_solution, &solutions));
+        let of_solution = nothing.then(|| solutions.value(metric, &starters)).flatten();
+        let avoided = of_solution.filter(|_| !is_empty(of_solution, &|base| solutions.value(base, &starters)));
         let met = avoided.is_none() && that.operator.holds(value.unwrap_or(0.0), bound);
         let blamed = metric.blame(&relevant, SOURCE, that.operator.wants_more()).filter(|_| !met);
         let worst = |launches: &[&Launched], line| Seen::worst(metric, launches, SOURCE, line).filter(|_| !met);
         let seen = worst(&relevant, blamed.as_ref().map(|blamed| blamed.line));
-        let solution_seen = worst(&solutions, None).filter(|_| seen.is_some());
+        let solution_seen = worst(solutions.launches(), None).filter(|_| seen.is_some());
         Ok(Some(GoalResult {
             goal: that.clone(),
             value: value.filter(|_| !nothing),
@@ -195,6 +250,47 @@ impl Judge<'_> {
             why: why.clone(),
             also: *also,
         }))
+    }
+
+    /// The solution, to be run, or what it counts.
+    fn solution(&self) -> Result<Solution> {
+        match Recorded::read(self.exercise)? {
+            Some(recorded) => Ok(Solution::Recorded(recorded.at(self.judging.seed)?)),
+            None => Ok(Solution::Run(Counts::of(self.own(&self.exercise.solution_file())?))),
+        }
+    }
+
+    /// What the solution counts in the runs of this seed, in all that goals may ask for.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Judge::own`], and of an exercise whose solution does not run.
+    pub fn figures(&self, solution: &Path) -> Result<Vec<Figures>> {
+        let goals = &self.exercise.goals;
+        let mut random = Random::new(self.judging.seed);
+        // As many random numbers as a judge draws before.
+        for sizes in data::tried(goals, &mut random) {
+            self.values(&sizes, &mut random)?;
+        }
+        let sizes = data::measured(goals, &mut random);
+        let values = self.values(&sizes, &mut random)?;
+        let mut models = vec![None];
+        for plan in &goals.goal {
+            if !models.iter().any(|model: &Option<&Model>| model.map(|it| it.name) == plan.that.model.map(|it| it.name))
+            {
+                models.push(plan.that.model);
+            }
+        }
+        let mut all = Vec::new();
+        for model in models {
+            let module = self.simulated(solution, model)?;
+            let outcome = module.run(self.exercise, &sizes, &values, Kernels::Student, Checks::NONE);
+            let ran = outcome.map_err(|problem| self.stopped_by(problem, &sizes));
+            let launches = self.of_exercise("the solution", ran)?.launches;
+            let kernels = goals.kernels().map(Some);
+            all.extend(std::iter::once(None).chain(kernels).map(|kernel| Figures::of(model, kernel, &launches)));
+        }
+        Ok(all)
     }
 
     /// The result of a goal about the text.

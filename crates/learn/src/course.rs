@@ -44,6 +44,23 @@ impl Course {
         self.chapters.iter().flat_map(|chapter| chapter.exercises.iter().map(String::as_str))
     }
 
+    /// Refuses a copy for students, in which there is nothing to check or to mark by.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Usage`].
+    pub fn must_have_solutions(&self, names: &[&str]) -> Result<()> {
+        let is_copy = |name: &&&str| self.exercise(name).is_ok_and(|exercise| exercise.is_for_students());
+        match names.iter().find(is_copy) {
+            None => Ok(()),
+            Some(_) => Err(Error::Usage(
+                "this copy of the course is for students and has no solutions: use the teacher's clone; \
+                 `cargo learn run` judges a file here"
+                    .to_owned(),
+            )),
+        }
+    }
+
     /// The exercise of this name.
     ///
     /// # Errors

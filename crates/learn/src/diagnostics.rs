@@ -32,7 +32,8 @@ pub fn shown(messages: &str, macros: &[PathBuf], colour: bool) -> String {
         !text.starts_with("aborting due to") && !text.starts_with("could not compile")
     };
     let all: Vec<&Value> = all.iter().filter(about_sources).collect();
-    // Neither what else is wrong: that depends on how far rustc got, and so on whether the other file is there.
+    // Neither what else is wrong: that depends on how far rustc got, and so on whether the other
+    // file is there.
     if !all.iter().all(|message| is_own(message, macros)) {
         return DROPPED.to_owned();
     }
@@ -58,7 +59,12 @@ fn without_paths(rendered: &str, macros: &[PathBuf]) -> String {
     let of_file = |line: &&str| line.contains("has been written to '") || line.contains("consider using `--verbose`");
     let kept: Vec<&str> = rendered.lines().filter(|line| !of_file(line)).collect();
     let folders = macros.iter().filter_map(|folder| folder.to_str());
-    folders.fold(kept.join("\n"), |text, folder| text.replace(folder, "cuda_std_macros/src"))
+    // The last two parts say which library it is.
+    folders.fold(kept.join("\n"), |text, folder| {
+        let mut last = folder.rsplit(['/', '\\']).take(2);
+        let (name, above) = (last.next().unwrap_or_default(), last.next().unwrap_or_default());
+        text.replace(folder, &format!("{above}/{name}"))
+    })
 }
 
 fn text_of(message: &Value) -> &str {
@@ -187,7 +193,7 @@ mod tests {
                     \x20 = note: consider using `--verbose` to print the full type name to the console\n\
                     \x20::: /clone/macros/src/lib.rs:7:1\n";
         let shown = without_paths(text, &[PathBuf::from("/clone/macros/src")]);
-        assert_eq!(shown, "error: expected `S<S<...>>`\n  |\n ::: cuda_std_macros/src/lib.rs:7:1");
+        assert_eq!(shown, "error: expected `S<S<...>>`\n  |\n ::: macros/src/lib.rs:7:1");
     }
 
     #[test]

@@ -3,7 +3,8 @@
 
 use sha2::{Digest as _, Sha256};
 
-/// The digest of several parts, in hexadecimal. Where one part ends and the next begins counts, too.
+/// The digest of several parts, in hexadecimal. Where one part ends and the next begins counts,
+/// too.
 pub fn of(parts: &[&[u8]]) -> String {
     let mut digest = Sha256::new();
     for part in parts {

@@ -37,7 +37,7 @@ pub enum Error {
     #[error("{}: there is no course.toml: name the folder of a course with --course", .0.display())]
     NoCourse(PathBuf),
     /// The device compiler is missing, or fails through no fault of the student.
-    #[error("{0}{advice}", advice = if .0.is_of_the_compiler() { "; `cargo xtask setup` does it" } else { "" })]
+    #[error("{0}{advice}", advice = if .0.is_of_the_compiler() && has_chores() { "; `cargo xtask setup` does it" } else { "" })]
     Compiler(#[from] CudaBuilderError),
     /// The device cannot be used, or an output cannot be written.
     #[error(transparent)]
@@ -48,6 +48,11 @@ pub enum Error {
     /// The student asks for something that cannot be done.
     #[error("{0}")]
     Usage(String),
+}
+
+/// Whether this is a clone, with its chores, and no copy for students.
+fn has_chores() -> bool {
+    std::env::current_dir().is_ok_and(|here| here.ancestors().any(|folder| folder.join("xtask/Cargo.toml").is_file()))
 }
 
 /// A result of this crate.

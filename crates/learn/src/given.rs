@@ -1,7 +1,7 @@
 //! The PTX of an exercise's given kernels, `given.ptx`, which is checked in: so an exercise to
 //! explain needs no device compiler, and the site can ask the same questions. Its first line has
-//! the digest of the `given.rs` that it is of. [`crate::judge`] runs it, and [`crate::check`]
-//! writes it with `--write-ptx`.
+//! the digest of the `given.rs` from which it was compiled. [`crate::judge`] runs the PTX, and
+//! [`crate::check`] writes it with `--write-ptx`.
 
 use std::fs;
 use std::path::PathBuf;
@@ -27,11 +27,11 @@ pub fn ptx(exercise: &Exercise) -> Result<Option<PathBuf>> {
 ///
 /// # Errors
 ///
-/// [`Error::File`].
+/// [`Error::Compiler`] if it cannot be written.
 pub fn write(exercise: &Exercise, ptx: &str) -> Result<()> {
     let file = exercise.given_ptx_file();
     let text = first_line(exercise)? + ptx;
-    fs::write(&file, text).map_err(Error::writing(&file))
+    Ok(cuda_builder::write_whole(&file, &text)?)
 }
 
 fn first_line(exercise: &Exercise) -> Result<String> {
@@ -51,7 +51,7 @@ mod tests {
     fn the_ptx_of_given_kernels_is_of_their_sources() {
         let course = Course::find(Path::new(env!("CARGO_MANIFEST_DIR")), None).unwrap();
         let exercises = course.names().map(|name| course.exercise(name).unwrap());
-        let given: Vec<Exercise> = exercises.filter(Exercise::is_predicted).collect();
+        let given: Vec<Exercise> = exercises.filter(Exercise::is_given).collect();
         assert!(given.len() >= 6);
         for exercise in given {
             assert!(ptx(&exercise).unwrap().is_some(), "{}: run `cargo learn check --write-ptx`", exercise.name);

@@ -1,7 +1,8 @@
-//! `cargo learn grade`: marks a folder of submissions that has a folder for each student. For teachers.
+//! `cargo learn grade`: marks a folder of submissions that has a folder for each student. For
+//! teachers.
 //!
 //! A submission is data: only the files that students edit are read ([`crate::submission`]), and
-//! each is judged in a process that is confined ([`crate::apart`]), so that one that crashes or
+//! each is judged in a process that is confined ([`crate::isolation`]), so that one that crashes or
 //! never ends costs only its own mark. `docs/TEACHING.md` says what protects the machine, and what
 //! does not.
 //!
@@ -19,12 +20,12 @@ use exercise::Exercise;
 use exercise::data::some_seed;
 use wording::{several, shell_word};
 
-use crate::apart::{Judges, Limits};
 use crate::arguments::Orders;
 use crate::compile::Compiler;
 use crate::course::Course;
 use crate::digest;
 use crate::error::{Error, Result};
+use crate::isolation::{Judges, Limits};
 use crate::judge::judge;
 use crate::junit;
 use crate::marks::{Mark, Marks, Status, Student};
@@ -33,11 +34,13 @@ use crate::runs::Judging;
 use crate::sandbox;
 use crate::submission::{self, Submission};
 use crate::terminal::{note, plain, show};
+use crate::variant::Variant;
 
 /// Options of `grade`.
 #[derive(Args, Debug)]
 pub struct Options {
-    /// A folder with a folder for each student, which contains NAME/kernel.rs or exercises/NAME/kernel.rs
+    /// A folder with a folder for each student, which contains NAME/kernel.rs or
+    /// exercises/NAME/kernel.rs
     submissions: PathBuf,
     /// The exercises to mark [default: all]
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
@@ -55,9 +58,12 @@ pub struct Options {
     /// same, and judge the rest with its seed
     #[arg(long, requires = "json", conflicts_with = "seed")]
     resume: bool,
-    /// Draw sizes and values from this number, the same for all students [default: another each time]
+    /// Draw sizes and values from this number, the same for all students [default: another each
+    /// time]
     #[arg(long, value_name = "NUMBER")]
     seed: Option<u64>,
+    #[command(flatten)]
+    variant: Variant,
     #[command(flatten)]
     orders: Orders,
     #[command(flatten)]
@@ -75,10 +81,12 @@ static STOP: AtomicBool = AtomicBool::new(false);
 
 /// Marks all submissions. Bad marks are not a failure; files that are not judged are.
 pub fn grade(course: &Course, options: &Options) -> Result<bool> {
-    let exercises = match options.only.is_empty() {
+    let course = &options.variant.of(course)?;
+    let mut exercises = match options.only.is_empty() {
         true => course.names().map(|name| course.exercise(name)).collect::<Result<Vec<_>>>()?,
         false => options.only.iter().map(|name| course.exercise(name)).collect::<Result<Vec<_>>>()?,
     };
+    course.must_have_solutions(&exercises.iter().map(|exercise| exercise.name.as_str()).collect::<Vec<_>>())?;
     for file in [&options.junit, &options.json, &options.csv].into_iter().flatten() {
         output_file::check(file)?;
     }
@@ -100,6 +108,9 @@ pub fn grade(course: &Course, options: &Options) -> Result<bool> {
             std::process::exit(128 + signal);
         }
     });
+    if options.limits.no_sandbox {
+        without_host(&mut exercises, options)?;
+    }
     let files = folders.len() * exercises.len();
     let jobs = options.jobs.map_or_else(cores, |jobs| jobs as usize).clamp(1, files.max(1));
     // Prepare the compiler, the device library and the references before any submission is judged.
@@ -138,6 +149,23 @@ pub fn grade(course: &Course, options: &Options) -> Result<bool> {
         }
     });
     finish(&marks.into_inner().expect("no job panics"), options)
+}
+
+/// Leaves host exercises out: what students hand in there is native code, which is run in a sandbox
+/// or not at all.
+fn without_host(exercises: &mut Vec<Exercise>, options: &Options) -> Result<()> {
+    let host: Vec<String> =
+        exercises.iter().filter(|exercise| exercise.is_host()).map(|exercise| exercise.name.clone()).collect();
+    if host.is_empty() {
+        return Ok(());
+    }
+    let why = "host code is graded in the sandbox alone, without --no-sandbox";
+    exercises.retain(|exercise| !exercise.is_host());
+    if exercises.is_empty() || !options.only.is_empty() {
+        return Err(Error::Usage(format!("{}: {why}", host.join(", "))));
+    }
+    note!("note: {} are not marked: {why}", host.join(", "));
+    Ok(())
 }
 
 /// The digest of all that the marks for an exercise depend on, but for the files: its own files,
@@ -308,8 +336,8 @@ fn progress(done: usize, files: usize) {
     }
 }
 
-/// Compiles the device library, a kernel in each job's folder, and the references and solutions. The
-/// locks keep other processes out, for which a submission would have to wait.
+/// Compiles the device library, a kernel in each job's folder, and the references and solutions.
+/// The locks keep other processes out, for which a submission would have to wait.
 fn prepare(course: &Course, exercises: &[Exercise], jobs: usize, no_sandbox: bool) -> Result<Vec<(Compiler, File)>> {
     let compilers = (0..jobs)
         .map(|job| Ok(Compiler::new(&course.root, job, false)?.sandboxed(!no_sandbox).stopped_by(&STOP)))
@@ -332,7 +360,9 @@ fn prepare(course: &Course, exercises: &[Exercise], jobs: usize, no_sandbox: boo
             ));
         }
     }
-    let locked = compilers.into_iter().map(|compiler| compiler.hand_over().map(|lock| (compiler, lock)));
+    let locked = compilers
+        .into_iter()
+        .map(|compiler| compiler.hand_over(exercises.iter().any(Exercise::is_host)).map(|lock| (compiler, lock)));
     locked.collect()
 }
 

@@ -1,12 +1,13 @@
-//! Reads a student's file with rustc's own lexer, and refuses what no exercise needs: what reads
-//! files, the environment or other modules, and what is assembly or for a linker. [`crate::judge`]
-//! calls it before it compiles anything.
+//! Reads a student's file with rustc's own lexer, and refuses what no exercise needs: access to
+//! files, the environment or other modules, assembly, and attributes for the linker.
+//! [`crate::judge`] calls it before it compiles anything.
 //!
-//! It is no protection, which is the [sandbox](crate::sandbox)'s: a macro can build what these
-//! rules look for. It answers the usual mistakes with a line instead of a riddle, and keeps from
-//! the compiler what is not even Rust.
+//! The guard is no protection, since a macro can build what its rules look for: the
+//! [sandbox](crate::sandbox) protects. The guard explains common mistakes in one line, and never
+//! passes text that is not Rust to the compiler.
 //!
-//! *Invariant:* a text that does not consist of Rust's tokens, with brackets in pairs, is never compiled.
+//! *Invariant:* a text that does not consist of Rust's tokens, with brackets in pairs, is never
+//! compiled.
 
 use exercise::SOURCE;
 use ra_ap_rustc_lexer::{FrontmatterAllowed, LiteralKind, TokenKind, strip_shebang, tokenize};
@@ -58,6 +59,32 @@ struct Token<'a> {
     column: usize,
 }
 
+/// Names that host code may not have, either: what reaches the system past `cust`.
+const REFUSED_ON_HOST: &[(&[&str], &str)] = &[
+    (&["fs", "os", "net", "process", "libc", "syscall"], "host code needs nothing of the system but memory and `cust`"),
+    (&["transmute", "transmute_copy"], "a change of types is not needed here"),
+    (&["extern", "naked"], LINKER),
+];
+
+/// Checks whether the text of host code may be compiled.
+///
+/// # Errors
+///
+/// The first objection.
+#[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "host code runs on Linux alone"))]
+pub fn check_host(text: &str) -> Result<(), Objection> {
+    check(text)?;
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text).replace("\r\n", "\n");
+    for token in tokens(&text)? {
+        let is_name = matches!(token.kind, TokenKind::Ident | TokenKind::RawIdent);
+        let refused = REFUSED_ON_HOST.iter().find(|(names, _)| is_name && names.contains(&token.name()));
+        if let Some((_, why)) = refused {
+            return Err(token.refused(token.name(), why));
+        }
+    }
+    Ok(())
+}
+
 /// Checks whether a text may be compiled.
 ///
 /// # Errors
@@ -77,8 +104,11 @@ pub fn check(text: &str) -> Result<(), Objection> {
     names(&tokens)
 }
 
-/// The lines with `unsafe`, of a text that was checked. With a kernel, those in other kernels do not
-/// count, as long as they keep what is unsafe to themselves.
+/// The lines with `unsafe`, of a text that was checked. With a kernel, those in other kernels do
+/// not count, as long as they keep what is unsafe to themselves: they have no items, give no macro
+/// an `unsafe`, which could make one of it, and nothing else in the file has their names. What is
+/// no kernel could be marked as one, by another attribute of that name, but could not be called
+/// then.
 pub fn unsafe_lines(text: &str, kernel: Option<&str>) -> Vec<u32> {
     // What an item within a kernel has, the rest of the file can use.
     const ITEMS: [&str; 7] = ["impl", "macro_rules", "macro", "fn", "trait", "mod", "extern"];
@@ -90,22 +120,25 @@ pub fn unsafe_lines(text: &str, kernel: Option<&str>) -> Vec<u32> {
     let closes = |token: &Token<'_>| {
         matches!(token.kind, TokenKind::CloseBrace | TokenKind::CloseBracket | TokenKind::CloseParen)
     };
+    let is_elsewhere = |name: &str| tokens.iter().filter(|token| token.name() == name).count() > 1;
     let (mut depth, mut begin) = (0, None);
     for (index, token) in tokens.iter().enumerate() {
         let is = |ahead: usize, text: &str| tokens.get(index + ahead).is_some_and(|token| token.text == text);
         if depth == 0 && is(0, "#") && is(1, "[") && is(2, "kernel") {
-            begin = Some((index, None));
+            begin = Some(None);
         }
-        if let (0, true, Some((_, name @ None))) = (depth, is(0, "fn"), &mut begin) {
+        if let (0, true, Some(name @ None)) = (depth, is(0, "fn"), &mut begin) {
             *name = tokens.get(index + 1).map(|token| (index, token.name()));
         }
         depth = depth + usize::from(opens(token)) - usize::from(closes(token));
         // The end of a function's body, which its parameters are not.
-        if let (0, TokenKind::CloseBrace, Some((first, Some((function, name))))) = (depth, token.kind, begin) {
+        if let (0, TokenKind::CloseBrace, Some(Some((function, name)))) = (depth, token.kind, begin) {
             begin = None;
-            let has_items = tokens[function + 1..index].iter().any(|token| ITEMS.contains(&token.text));
-            if kernel.is_some_and(|kernel| kernel != name) && !has_items {
-                others.push(first..index);
+            let body = &tokens[function + 1..index];
+            let has_items = body.iter().any(|token| ITEMS.contains(&token.text)) || gives_macros_unsafe(body);
+            if kernel.is_some_and(|kernel| kernel != name) && !has_items && !is_elsewhere(name) {
+                // `unsafe` may stand before `fn`.
+                others.push(function - 1..index);
             }
         }
     }
@@ -113,6 +146,33 @@ pub fn unsafe_lines(text: &str, kernel: Option<&str>) -> Vec<u32> {
         token.text == "unsafe" && !others.iter().any(|other| other.contains(index))
     };
     tokens.iter().enumerate().filter(counts).map(|(_, token)| token.line as u32).collect()
+}
+
+/// Whether `unsafe` stands in the brackets of a macro, in a text whose brackets are in pairs.
+fn gives_macros_unsafe(tokens: &[Token<'_>]) -> bool {
+    // Behind these, `!` is no macro's.
+    const BEFORE_NOT: [&str; 7] = ["if", "while", "match", "return", "in", "else", "break"];
+    // For each open bracket, whether it or one around it is a macro's.
+    let mut within: Vec<bool> = Vec::new();
+    for (index, token) in tokens.iter().enumerate() {
+        match token.kind {
+            TokenKind::OpenBrace | TokenKind::OpenBracket | TokenKind::OpenParen => {
+                let is_macros = match &tokens[..index] {
+                    [.., name, not] => {
+                        not.kind == TokenKind::Bang
+                            && matches!(name.kind, TokenKind::Ident | TokenKind::RawIdent)
+                            && !BEFORE_NOT.contains(&name.text)
+                    }
+                    _ => false,
+                };
+                within.push(is_macros || within.last() == Some(&true));
+            }
+            TokenKind::CloseBrace | TokenKind::CloseBracket | TokenKind::CloseParen => _ = within.pop(),
+            _ if token.text == "unsafe" && within.last() == Some(&true) => return true,
+            _ => {}
+        }
+    }
+    false
 }
 
 /// The tokens but for whitespace and comments.

@@ -172,4 +172,18 @@ fn what_is_unsafe_outside_of_other_kernels_is_found() {
         let text = text.replace("unsafe { f() }", item);
         assert_eq!(unsafe_lines(&text, Some("phased")), [3, 4], "{item}");
     }
+    // A macro could make an item of what it is given.
+    for (given, is_kept) in [("m!(unsafe);", false), ("m! { [(unsafe)] }", false), ("if !(unsafe { f() }) {}", true)] {
+        let lines = unsafe_lines(&text.replace("unsafe { f() }", given), Some("phased"));
+        assert_eq!(lines.is_empty(), is_kept, "{given}");
+    }
+    // An attribute of that name need not be the one that makes kernels.
+    let helper = "use cuda_std::gpu_only as kernel;\n#[kernel] fn helper() { unsafe { g() } }\n";
+    assert_eq!(unsafe_lines(&format!("{helper}{text}"), Some("phased")), [0; 0]);
+    let called = text.replace("let x = \"unsafe\";", "helper();");
+    assert_eq!(unsafe_lines(&format!("{helper}{called}"), Some("phased")), [2]);
+    let derived = "use core::prelude::v1::derive as kernel;\n#[kernel(Clone)] struct S;\n\
+                   macro_rules! m { ($e:expr) => { unsafe { $e } } }\n";
+    let named = text.replacen("#[kernel", "#[cuda_std::kernel", 1);
+    assert!(unsafe_lines(&format!("{derived}{named}"), Some("phased")).contains(&3));
 }

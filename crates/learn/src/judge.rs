@@ -49,6 +49,7 @@ pub fn judge(exercise: &Exercise, file: &Path, compiler: &Compiler, judging: Jud
     let judge = Judge { exercise, compiler, judging };
     let judged = match String::from_utf8(bytes) {
         Ok(text) if exercise.is_predicted() => judge.predictions(&text, &mut verdict),
+        Ok(text) if exercise.is_host() => judge.host_code(&text, &mut verdict),
         Ok(text) => judge.kernels(&text, &mut verdict),
         Err(error) => Err(not_utf8(&error).into()),
     };
@@ -76,7 +77,7 @@ impl Judge<'_> {
             Compiled::Ptx(ptx) => ptx,
             Compiled::Rejected(messages) => return Err(Failure::DoesNotCompile(messages).into()),
         };
-        let reference = self.own(&self.exercise.reference_file())?;
+        let reference = self.reference()?;
         let mut random = Random::new(self.judging.seed);
         let module = Module::simulated(&ptx, None, self.judging.limits)
             .map_err(|error| self.stopped_by(Problem::Device(error), &Sizes::new()))?;
@@ -94,7 +95,8 @@ impl Judge<'_> {
             verdict.right_at.push(run.sizes.clone());
             right_runs.push(run);
         }
-        // From numbers of its own, so that a seed means what it did without this run.
+        // From a separate generator, so that the sizes and values of a seed do not depend on this
+        // run.
         let mut others = Random::new(self.judging.seed.wrapping_add(1));
         let large = data::large(&self.exercise.goals, &mut others);
         let large = large.map(|sizes| right_run(sizes, &mut others)).transpose()?;
@@ -136,6 +138,10 @@ impl Judge<'_> {
         let outcome = student.run(self.exercise, sizes, values, Kernels::Student, Checks::NONE);
         let outcome = outcome.map_err(|problem| self.stopped_by(problem, sizes))?;
         compare(self.exercise, &outcome, right, values, sizes.clone())?;
+        if self.exercise.is_for_students() {
+            // There is no solution to time beside it.
+            return Ok(None);
+        }
         let solution = open(&self.own(&self.exercise.solution_file())?)?;
         let mut random = Random::new(self.judging.seed);
         let timed = data::instead(&self.exercise.goals.timed, sizes, &mut random);
@@ -167,8 +173,21 @@ impl Judge<'_> {
         }
     }
 
-    /// The PTX of the given kernels: the exercise's own, unless `given.rs` is newer, as while an author writes it.
-    fn given(&self) -> Result<PathBuf> {
+    #[cfg(not(target_os = "linux"))]
+    fn host_code(&self, _text: &str, _verdict: &mut Verdict) -> Judged {
+        let why = "host exercises run on the simulator's driver, which is for Linux: skip this one, or use Linux";
+        Err(Error::Usage(why.to_owned()).into())
+    }
+
+    /// The PTX of the reference.
+    pub fn reference(&self) -> Result<PathBuf> {
+        let ptx = self.exercise.reference_ptx_file();
+        if ptx.exists() { Ok(ptx) } else { self.own(&self.exercise.reference_file()) }
+    }
+
+    /// The PTX of the given kernels: the exercise's own, unless `given.rs` is newer, as while an
+    /// author writes it.
+    pub fn given(&self) -> Result<PathBuf> {
         match given::ptx(self.exercise)? {
             Some(ptx) => Ok(ptx),
             None => self.own(&self.exercise.given_file()),

@@ -109,7 +109,7 @@ impl Library {
 }
 
 /// The age and size of a compiler's program.
-fn stamp(compiler: &DeviceCompiler) -> String {
+pub fn stamp(compiler: &DeviceCompiler) -> String {
     let known = fs::metadata(&compiler.rustc).ok();
     let modified = known.as_ref().and_then(|known| known.modified().ok());
     format!("{modified:?} {:?}", known.map(|known| known.len()))

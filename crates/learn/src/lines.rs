@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use exercise::metric::Launched;
+use goals::metric::Launched;
 use picture::Scene;
 use simt::counts::{AccessKind, InstructionClass};
 use webpage::{Counts, Ptx};

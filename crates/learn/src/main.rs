@@ -16,17 +16,20 @@
 //! | [`course`] | the order of the exercises, from `course.toml` |
 //! | [`guard`], [`compile`], [`library`], [`diagnostics`] | from a file of kernels to PTX |
 //! | [`sandbox`], [`process`], `start` | what protects the machine from the files of strangers, and ends what was started |
-//! | [`judge`], [`runs`], [`orders`], [`way`], [`counts`], [`goals`], [`predictions`], [`comparison`], [`verdict`] | what a file is judged by, and the result |
+//! | [`judge`], [`runs`], [`orders`], [`schedule`], [`counts`], [`goals`], [`predictions`], [`comparison`], [`verdict`] | what a file is judged by, and the result |
+//! | [`host`] | host exercises: the student's program, and the goals of its record |
 //! | [`report`], [`terminal`] | a verdict for people |
 //! | [`page`], [`lines`] | the same as a web page, with the source line by line |
 //! | [`cli`], [`arguments`] | the command line |
 //! | [`student`], [`watch`], [`progress`] | commands for students |
 //! | [`check`], [`new`] | commands for authors |
-//! | [`grade`], [`submission`], [`misplaced`], [`apart`], [`marks`], [`junit`] | commands for teachers |
+//! | [`export`], [`workspace_copy`], [`recorded`] | a copy of the course for students, without solutions |
+//! | [`variant`] | the course as one class has it; for authors and teachers |
+//! | [`grade`], [`submission`], [`misplaced`], [`isolation`], [`marks`], [`junit`] | commands for teachers |
 //!
-//! *Invariant:* a mistake in a student's file leads to a verdict, never to an error of this program: see [`error`].
+//! *Invariant:* a mistake in a student's file leads to a verdict, never to an error of this
+//! program: see [`error`].
 
-mod apart;
 mod arguments;
 mod check;
 mod cli;
@@ -37,10 +40,14 @@ mod course;
 mod diagnostics;
 mod digest;
 mod error;
+mod export;
 mod given;
-mod goals;
 mod grade;
 mod guard;
+#[cfg(target_os = "linux")]
+mod host;
+mod implied;
+mod isolation;
 mod judge;
 mod junit;
 mod library;
@@ -52,19 +59,24 @@ mod orders;
 mod page;
 mod predictions;
 mod process;
+mod processor;
 mod programs;
 mod progress;
+mod recorded;
 mod report;
 mod runs;
 mod sandbox;
+mod schedule;
 #[cfg(target_os = "linux")]
 mod start;
 mod student;
 mod submission;
 mod terminal;
+mod variant;
 mod verdict;
 mod watch;
-mod way;
+
+mod workspace_copy;
 
 use std::process::ExitCode;
 

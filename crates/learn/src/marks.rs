@@ -1,5 +1,5 @@
-//! The marks of each student for each exercise, as a table, CSV and JSON; [`crate::junit`] has the XML.
-//! [`crate::grade`] makes them and writes the texts.
+//! The marks of each student for each exercise, as a table, CSV and JSON; [`crate::junit`] has the
+//! XML. [`crate::grade`] makes them and writes the texts.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -77,7 +77,7 @@ pub struct Mark {
     pub status: Status,
     /// The report.
     pub report: String,
-    /// The time in seconds.
+    /// The time in seconds: the processor's if that is less, as on a busy machine.
     #[serde(default)]
     pub seconds: f64,
     /// The digest of all that it depends on.

@@ -1,4 +1,4 @@
-//! What a student meant by a file that is in none of the right places: `Guard/kernel.rs`, or
+//! Guesses which exercise a misplaced file belongs to, such as `Guard/kernel.rs` or
 //! `gaurd/kernel.rs`. [`crate::submission`] looks for the files. Pure.
 
 use std::path::{Path, PathBuf};

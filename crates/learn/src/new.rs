@@ -1,7 +1,8 @@
-//! `cargo learn new`: writes the skeleton of an exercise, which `cargo learn check` accepts and an author then changes.
-//! `cli` calls it; it writes one folder, or nothing.
+//! `cargo learn new`: writes the skeleton of an exercise, which `cargo learn check` accepts and an
+//! author then changes. `cli` calls it; it writes one folder, or nothing.
 
 use std::fs;
+use std::path::Path;
 
 use crate::course::Course;
 use crate::error::{Error, Result};
@@ -14,8 +15,8 @@ const FILES: &[(&str, &str)] = &[
     ("solution.rs", include_str!("skeleton/solution.rs")),
     ("reference.rs", include_str!("skeleton/reference.rs")),
     ("hints.md", include_str!("skeleton/hints.md")),
-    ("wrong/forgets_the_end.rs", include_str!("skeleton/wrong/forgets_the_end.rs")),
-    ("wrong/one_too_many.rs", include_str!("skeleton/wrong/one_too_many.rs")),
+    ("wrong/forgets_the_end.diff", include_str!("skeleton/wrong/forgets_the_end.diff")),
+    ("wrong/one_too_many.diff", include_str!("skeleton/wrong/one_too_many.diff")),
 ];
 
 /// Writes the skeleton.
@@ -28,9 +29,10 @@ pub fn new(course: &Course, name: &str) -> Result<bool> {
     if folder.exists() {
         return Err(Error::Usage(format!("{} already exists; choose another name", shown_path(&folder))));
     }
-    fs::create_dir_all(folder.join("wrong")).map_err(Error::writing(&folder))?;
-    for (file, text) in FILES {
-        cuda_builder::write_whole(&folder.join(file), text)?;
+    if let Err(error) = write(&folder) {
+        // It did not exist before.
+        let _ = fs::remove_dir_all(&folder);
+        return Err(error);
     }
     show_line!(
         "Created {}. Change its files, list \"{name}\" in {}, and check it: cargo learn check {name}",
@@ -38,4 +40,12 @@ pub fn new(course: &Course, name: &str) -> Result<bool> {
         shown_path(&course.folder.join("course.toml"))
     )?;
     Ok(true)
+}
+
+fn write(folder: &Path) -> Result<()> {
+    fs::create_dir_all(folder.join("wrong")).map_err(Error::writing(folder))?;
+    for (file, text) in FILES {
+        cuda_builder::write_whole(&folder.join(file), text)?;
+    }
+    Ok(())
 }

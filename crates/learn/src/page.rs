@@ -9,7 +9,7 @@ use anstream::adapter::strip_str;
 use exercise::Exercise;
 use exercise::fault::Fault;
 use exercise::questions::PredictionResult;
-use exercise::seen::Seen;
+use goals::seen::Seen;
 use maud::{Markup, PreEscaped, html};
 use picture::Scene;
 use webpage::{Entry, Line, Listing, Page, Place};
@@ -56,6 +56,11 @@ pub fn write(exercise: &Exercise, report: &Report<'_>, verdict: &Verdict, path: 
         @if !verdict.goals.is_empty() || !verdict.predictions.is_empty() || verdict.failure.is_some() {
             (place.card("Verdict", &html! {
                 @if let Some(failure) = failed(report, verdict) { pre.scroll tabindex="0" { (failure) } }
+                @if let Some(Failure::OtherOrders(others)) = &verdict.failure {
+                    @if let Some(timeline) = &others.timeline {
+                        figure { (PreEscaped(timeline.svg())) figcaption { "Time goes down; the accesses play, one after the other." } }
+                    }
+                }
                 @for goal in &verdict.goals { (of_goal(goal)) }
                 @if let Some(gain) = &verdict.gain { p { (gained(gain)) } }
                 @for prediction in &verdict.predictions { (of_prediction(prediction, report.explain)) }

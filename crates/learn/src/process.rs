@@ -1,7 +1,8 @@
-//! The programs that this one starts: the judge of a file, the compiler's, and cargo. None of them outlives it.
+//! Child processes: the judge of a file, the compiler's programs, and cargo. None outlives
+//! `cargo learn`.
 //!
-//! On Linux the kernel ends them with their parent, even if that is killed: see [`crate::start`].
-//! Elsewhere a program that is killed leaves its children to their limits.
+//! On Linux the kernel ends them with their parent, even if the parent is killed: see
+//! [`crate::start`]. Elsewhere a program that is killed leaves its children to their limits.
 
 use std::io::{self, Read};
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
@@ -15,8 +16,12 @@ use crate::sandbox::Sandbox;
 /// How often to look whether a process has ended, or another has left a folder.
 pub const INTERVAL: Duration = Duration::from_millis(20);
 
-/// The most that is kept of a compiler's output: a file that is wrong everywhere makes gigabytes of it.
+/// The most that is kept of a compiler's output: a file that is wrong everywhere makes gigabytes of
+/// it.
 const MOST_OUTPUT: u64 = 4 << 20;
+
+/// The most that is kept of what a student's program prints.
+const MOST_SAID: u64 = 1 << 16;
 
 /// How to run a program to its end.
 #[derive(Clone, Copy, Debug, Default)]
@@ -40,7 +45,8 @@ impl Runner {
         self.output(command, Kind::Cargo)
     }
 
-    /// Runs a program with the variables that the command sets, and no others; in a sandbox, if there is one.
+    /// Runs a program with the variables that the command sets, and no others; in a sandbox, if
+    /// there is one.
     ///
     /// # Errors
     ///
@@ -77,10 +83,11 @@ impl Runner {
 }
 
 /// Begins to read a program's output, to its end. What is beyond the limit is dropped.
-fn begin(mut pipe: impl Read + Send + 'static, kind: Kind<'_>) -> JoinHandle<io::Result<Vec<u8>>> {
+pub fn begin(mut pipe: impl Read + Send + 'static, kind: Kind<'_>) -> JoinHandle<io::Result<Vec<u8>>> {
     let most = match kind {
         Kind::Cargo => u64::MAX,
         Kind::Compiler(_) => MOST_OUTPUT,
+        Kind::Native(..) => MOST_SAID,
     };
     std::thread::spawn(move || {
         let mut bytes = Vec::new();
@@ -91,7 +98,7 @@ fn begin(mut pipe: impl Read + Send + 'static, kind: Kind<'_>) -> JoinHandle<io:
 }
 
 /// Waits for the end of a process, or until it shall be waited for no longer.
-pub fn wait(child: &mut Child, enough: impl Fn() -> bool) -> io::Result<Option<ExitStatus>> {
+pub fn wait(child: &mut Child, mut enough: impl FnMut() -> bool) -> io::Result<Option<ExitStatus>> {
     loop {
         match child.try_wait()? {
             Some(status) => return Ok(Some(status)),
@@ -101,14 +108,14 @@ pub fn wait(child: &mut Child, enough: impl Fn() -> bool) -> io::Result<Option<E
     }
 }
 
-/// Puts a process in a group of its own, so that its children can be ended with it.
+/// Starts a process in a new group, so that its children can be ended with it.
 pub fn in_group(command: &mut Command) -> &mut Command {
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(command, 0);
     command
 }
 
-/// Kills a process that has a group of its own, and its children.
+/// Kills a process that leads a group, and its children.
 pub fn end(child: &mut Child) {
     #[cfg(unix)]
     if let Some(group) = rustix::process::Pid::from_raw(child.id().cast_signed()) {

@@ -1,11 +1,12 @@
-//! What kinds of programs this one starts, and which file it is itself.
+//! The programs that `cargo learn` starts, and the path of its own executable.
 
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
 use crate::sandbox::Sandbox;
 
-/// This program's file, as it was called when the program began: a new one may have taken its place since.
+/// This program's file, as it was called when the program began: a new one may have taken its place
+/// since.
 pub fn own_program() -> PathBuf {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
     PROGRAM.get_or_init(|| std::env::current_exe().unwrap_or_else(|_| PathBuf::from("learn"))).clone()
@@ -19,4 +20,6 @@ pub enum Kind<'a> {
     Cargo,
     /// One with the variables of its command only, perhaps in a sandbox.
     Compiler(Option<&'a Sandbox>),
+    /// A student's program, with the variables of its command only, perhaps in a sandbox.
+    Native(Option<&'a Sandbox>),
 }

@@ -1,5 +1,6 @@
-//! Formats a verdict for students, 100 columns wide: what is right, what is wrong, the line to look at, and what to do
-//! next. The commands print its texts. It reads sources to show a line, and writes nothing.
+//! Formats a verdict for students, 100 columns wide: what is right, what is wrong, the line to look
+//! at, and what to do next. The commands print its texts. It reads sources to show a line, and
+//! writes nothing.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -11,14 +12,14 @@ use exercise::SOURCE;
 use exercise::fault::Fault;
 use exercise::goals_file::Task;
 use exercise::questions::PredictionResult;
-use exercise::seen::Seen;
+use goals::seen::Seen;
 use picture::{Paint, access_text};
 use simt::prediction::Queue;
 use wording::units::{as_fast, milliseconds};
 use wording::{WIDTH, number, printable, several};
 
 use crate::runs::shown;
-use crate::verdict::{Failure, Gain, GoalResult, OtherOrders, Times, Verdict, Wrong};
+use crate::verdict::{Ended, Failure, Gain, GoalResult, OtherOrders, Times, Verdict, Wrong};
 
 const GOOD: Style = AnsiColor::Green.on_default().bold();
 const BAD: Style = AnsiColor::Red.on_default().bold();
@@ -27,6 +28,9 @@ const PLACE: Style = AnsiColor::Cyan.on_default();
 
 /// How many faults are shown; the others are only counted.
 const SHOWN_FAULTS: usize = 3;
+
+/// How many lines of what a program printed are shown.
+const SHOWN_LINES: usize = 12;
 
 /// A report to be formatted.
 pub struct Report<'a> {
@@ -42,6 +46,7 @@ pub fn heading(exercise: &Exercise) -> String {
         Task::Right => "make it right",
         Task::Fast => "make it fast",
         Task::Predict => "predict",
+        Task::Host => "write the host code",
     };
     format!(
         "{TITLE}{}: {}{TITLE:#} ({task}, about {} minutes)\n",
@@ -126,6 +131,18 @@ impl Report<'_> {
                 self.line(text, false, &what, "");
             }
             Failure::OtherOrders(others) => self.other_orders(text, others),
+            Failure::Program(sizes, ended) => {
+                let Ended { what, said } = &**ended;
+                let colon = if said.trim().is_empty() { "" } else { ":" };
+                self.line(text, false, &format!("{what}, at {}{colon}", shown(sizes)), "");
+                let lines: Vec<&str> = said.lines().filter(|line| !line.trim().is_empty()).collect();
+                for line in lines.iter().take(SHOWN_LINES) {
+                    let _ = writeln!(text, "       {}", cut(&printable(line), WIDTH - 7));
+                }
+                if lines.len() > SHOWN_LINES {
+                    let _ = writeln!(text, "       and {}", several(lines.len() - SHOWN_LINES, "more line"));
+                }
+            }
             // Shown one by one.
             Failure::Goals | Failure::Predictions => {}
         }
@@ -133,7 +150,7 @@ impl Report<'_> {
 
     /// A kernel that is right by luck.
     fn other_orders(&self, text: &mut String, others: &OtherOrders) {
-        let OtherOrders { sizes, wrong, of, first, failure } = others;
+        let OtherOrders { sizes, wrong, of, first, failure, timeline } = others;
         let verb = if *wrong == 1 { "gives" } else { "give" };
         let place = shown(sizes);
         let what = format!("{wrong} of {of} other orders of blocks and warps {verb} another result, at {place}:");
@@ -147,6 +164,9 @@ impl Report<'_> {
             other => self.failure(text, other),
         }
         paragraph(text, "       ", &format!("In the first of these orders, {first}."));
+        if let Some(timeline) = timeline {
+            let _ = write!(text, "\n{}\n", timeline.text("       ", WIDTH));
+        }
         paragraph(
             text,
             "       ",
@@ -221,8 +241,9 @@ impl Report<'_> {
         }
     }
 
-    /// The goals: of those that are missed, the first with its line and picture. What it needs often
-    /// meets the others, too. A predicted time says nothing as long as a count is wrong.
+    /// The goals. Of missed goals only the first has its line and picture, because the change that
+    /// meets it often meets the others. A predicted time is left out as long as a count misses its
+    /// goal.
     fn goals(&self, text: &mut String, goals: &[GoalResult]) {
         let is_time = |result: &&GoalResult| result.goal.counted.metric.is_speedup();
         let counts_missed = goals.iter().any(|result| !result.met && !is_time(&result));
@@ -281,7 +302,8 @@ impl Report<'_> {
         }
     }
 
-    /// The predictions; of those that are open or wrong, the first is drawn, so that all fit a screen.
+    /// The predictions; of those that are open or wrong, the first is drawn, so that all fit a
+    /// screen.
     fn predictions(&self, text: &mut String, predictions: &[PredictionResult]) {
         let mut first = None;
         let mut others = false;
@@ -334,7 +356,8 @@ impl Report<'_> {
 pub const AVOIDED: &str = "This goal is about accesses that your kernels do not make, and the solution's do: it is to be met by \
                        how they are made, not by going without.";
 
-/// What was counted for a goal, and what is wanted: `loads.sectors_per_request is 16; goal: at most 5.1`.
+/// What was counted for a goal, and what is wanted:
+/// `loads.sectors_per_request is 16; goal: at most 5.1`.
 pub fn said(GoalResult { goal, value, avoided, bound, limiter, .. }: &GoalResult) -> String {
     let subject = goal.subject();
     let counted = match (value, avoided) {

@@ -11,8 +11,8 @@ use common::random::Random;
 use exercise::Exercise;
 use exercise::data::{Buffers, Sizes};
 use exercise::fault::{Fault, Problem};
-use exercise::metric::Launched;
 use exercise::run::{Kernels, LaunchLimits, Module, Outcome, draw_values};
+use goals::metric::Launched;
 use simt::{Checks, Model};
 
 use crate::comparison::compare;
@@ -154,7 +154,8 @@ impl Judge<'_> {
             Problem::OutOfTime(faults) => Failure::OutOfTime(sizes.clone(), once(faults)),
             Problem::Exercise(text) => return self.wrong_exercise(text).into(),
             Problem::Device(device::Error::Ptx { problem, .. }) => Failure::DoesNotCompile(format!("error: {problem}")),
-            // The kernel allocates too much memory: the exercise's own sufficed for the reference before.
+            // The kernel allocates too much memory: the exercise's own sufficed for the reference
+            // before.
             Problem::Device(device::Error::Simulator { problem, .. }) => Failure::Signature(without_place(&problem)),
             // Too little memory on the host, among others.
             Problem::Device(error) => return error.into(),

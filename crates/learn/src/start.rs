@@ -1,6 +1,6 @@
-//! The way in which programs are started on Linux: by this program, as `cargo learn start`, which
-//! asks the kernel to end it with its parent, confines itself, and becomes the program. cargo
-//! starts its compilers in the same way: this program wraps them. [`crate::process`] uses it.
+//! Starts child processes on Linux. The child is first this program, as `cargo learn start`: it
+//! asks the kernel to end it with its parent, enters the sandbox, and then executes the wanted
+//! program. cargo starts compilers through the same wrapper. [`crate::process`] uses it.
 //!
 //! *Invariant:* a sandbox that cannot be made is an error, never a program that runs without it.
 
@@ -14,7 +14,10 @@ use rustix::process::{Pid, Signal, getppid, set_parent_process_death_signal, tes
 
 use crate::error::{Error, Result};
 use crate::programs::{self, Kind};
-use crate::sandbox::Sandbox;
+use crate::sandbox::{self, Sandbox};
+
+/// Processor time of a student's program, in seconds.
+const PROCESSOR_SECONDS: u64 = 60;
 
 /// In the environment of cargo: the process whose children are to be wrapped, cargo itself.
 const WRAPS_FOR: &str = "LEARN_WRAPS_FOR";
@@ -35,6 +38,9 @@ pub struct StartOptions {
     /// End its children with it, too: it is cargo
     #[arg(long)]
     wraps: bool,
+    /// It is a student's program: limit what it takes and, in a sandbox, what it asks of the system
+    #[arg(long)]
+    native: bool,
     #[arg(last = true, required = true)]
     program: Vec<OsString>,
 }
@@ -45,6 +51,10 @@ pub fn started(command: &Command, kind: Kind<'_>) -> Command {
     start.arg("start").arg(format!("--parent={}", std::process::id()));
     match kind {
         Kind::Cargo => _ = start.arg("--wraps"),
+        Kind::Native(sandbox) => {
+            start.env_clear().arg("--native");
+            sandbox.into_iter().for_each(|sandbox| _ = start.arg("--confined").args(sandbox.arguments()));
+        }
         Kind::Compiler(sandbox) => {
             start.env_clear();
             sandbox.into_iter().for_each(|sandbox| _ = start.arg("--confined").args(sandbox.arguments()));
@@ -64,8 +74,14 @@ pub fn started(command: &Command, kind: Kind<'_>) -> Command {
 /// `start`: becomes the program.
 pub fn become_program(options: &StartOptions) -> Result<bool> {
     end_with(options.parent)?;
+    if options.native {
+        limit_native()?;
+    }
     if options.confined {
         Sandbox::new(options.read.clone(), options.write.clone()).enter().map_err(Error::Usage)?;
+    }
+    if options.confined && options.native {
+        sandbox::alone().map_err(Error::Usage)?;
     }
     let (program, arguments) = options.program.split_first().expect("clap has required one");
     let mut command = Command::new(program);
@@ -73,6 +89,24 @@ pub fn become_program(options: &StartOptions) -> Result<bool> {
         command.env("RUSTC_WRAPPER", programs::own_program()).env(WRAPS_FOR, std::process::id().to_string());
     }
     Err(Error::reading(program)(command.args(arguments).exec()))
+}
+
+/// Limits what a student's program takes: address space, processor time, the size of a file, how
+/// many are open, and no core dumps.
+fn limit_native() -> Result<()> {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    for (resource, most) in [
+        (Resource::As, 4 << 30),
+        (Resource::Cpu, PROCESSOR_SECONDS),
+        (Resource::Fsize, 256 << 20),
+        (Resource::Nofile, 64),
+        (Resource::Core, 0),
+    ] {
+        let most = getrlimit(resource).maximum.map_or(most, |least| most.min(least));
+        let limit = Rlimit { current: Some(most), maximum: Some(most) };
+        setrlimit(resource, limit).map_err(|error| Error::Usage(format!("the limits cannot be set: {error}")))?;
+    }
+    Ok(())
 }
 
 /// If cargo, or a build script of its, has started this program as a wrapper: becomes the compiler

@@ -8,7 +8,6 @@ use std::io::{ErrorKind, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use exercise::Exercise;
-use exercise::data::some_seed;
 use wording::{WIDTH, several};
 
 use crate::arguments::RunArguments;
@@ -18,9 +17,10 @@ use crate::error::{Error, Result};
 use crate::judge::judge;
 use crate::page;
 use crate::progress::Progress;
+use crate::recorded::some_seed_of;
 use crate::report::{Report, heading, shown_path};
 use crate::runs::Judging;
-use crate::terminal::{show, show_line};
+use crate::terminal::{note, show, show_line};
 use crate::verdict::{Failure, Verdict};
 
 /// Wrong predictions are explained after this many runs with a number for each question.
@@ -34,9 +34,7 @@ pub fn status(course: &Course) -> Result<bool> {
     let full = (CELLS * solved).checked_div(all).unwrap_or(0);
     show_line!("[{}{}] {solved} of {all} exercises solved\n", "#".repeat(full), ".".repeat(CELLS - full))?;
     let Some(next) = progress.next(course) else {
-        show_line!(
-            "All of them. `cargo learn list` shows them; `cargo learn solution NAME` shows the model solution."
-        )?;
+        show_line!("All of them. `cargo learn list` shows them, `cargo learn --help` all commands.")?;
         return Ok(true);
     };
     let exercise = course.exercise(next)?;
@@ -50,6 +48,9 @@ pub fn status(course: &Course) -> Result<bool> {
         "\n  1. Read and edit  {}\n  2. Try it with    cargo learn run\n  3. When stuck     cargo learn hint",
         shown_path(&exercise.student_file())
     )?;
+    if let Some(lab) = &exercise.goals.lab {
+        show_line!("     Its lab          {lab}")?;
+    }
     show_line!("\n`cargo learn watch` tries it each time you save; `cargo learn --help` shows the rest.")?;
     Ok(true)
 }
@@ -95,8 +96,11 @@ pub fn attempt(
     arguments: &RunArguments,
     progress: &mut Progress,
 ) -> Result<Verdict> {
-    let seed = arguments.seed.unwrap_or_else(some_seed);
+    let seed = arguments.seed.map_or_else(|| some_seed_of(exercise), Ok)?;
     let gpu = arguments.device.gpu();
+    if let Some(why) = gpu.and_then(|_| why_not_on_a_gpu(exercise)) {
+        note!("note: --device: {why}");
+    }
     let file = exercise.student_file();
     let lines = arguments.report.is_some();
     if let Some(path) = &arguments.report {
@@ -128,11 +132,21 @@ pub fn attempt(
     Ok(verdict)
 }
 
+/// Why an exercise does not run on a GPU, if it does not.
+pub fn why_not_on_a_gpu(exercise: &Exercise) -> Option<String> {
+    exercise
+        .is_host()
+        .then(|| format!("{} is host code, judged by the simulator's driver; it does not run on a GPU", exercise.name))
+}
+
 fn next_step(course: &Course, progress: &Progress, exercise: &Exercise) -> String {
-    let name = &exercise.name;
+    let model = match exercise.is_for_students() {
+        true => String::new(),
+        false => format!("Model solution: `cargo learn solution {}`. ", exercise.name),
+    };
     match progress.next(course) {
-        Some(next) => format!("Model solution: `cargo learn solution {name}`. Next: {next}. Run `cargo learn`."),
-        None => format!("That was the last one. Model solution: `cargo learn solution {name}`."),
+        Some(next) => format!("{model}Next: {next}. Run `cargo learn`."),
+        None => format!("{model}That was the last one."),
     }
 }
 
@@ -257,6 +271,9 @@ pub fn solution(course: &Course, name: &str) -> Result<bool> {
             "{} is not solved yet: solve it first, or take a hint with `cargo learn hint {}`",
             exercise.name, exercise.name
         )));
+    }
+    if exercise.is_for_students() {
+        return Err(Error::Usage("this copy of the course has no solutions: ask your teacher".to_owned()));
     }
     let file = exercise.solution_file();
     show!("{}", fs::read_to_string(&file).map_err(Error::reading(&file))?)?;

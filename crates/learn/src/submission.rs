@@ -3,9 +3,9 @@
 //!
 //! A submission is its author's, who may change it while it is graded. So a file is opened once,
 //! without following links or waiting for a pipe's writer, and what is checked and read is what was
-//! opened. A file in none of its places is looked for in the same way, from one opened folder to the
-//! next: a folder that becomes a link in the meantime leads nowhere. [`crate::misplaced`] says what
-//! was meant by what is found.
+//! opened. A file in none of its places is looked for in the same way, from one opened folder to
+//! the next: a folder that becomes a link in the meantime leads nowhere. [`crate::misplaced`] says
+//! what was meant by what is found.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read as _};
@@ -30,18 +30,21 @@ pub enum Submission {
     Unreadable(String),
 }
 
-/// How many entries of a student's folder are looked at for a file that is in none of the right places.
+/// How many entries of a student's folder are looked at for a file that is in none of the right
+/// places.
 const LOOKED_AT: usize = 5000;
 
 /// How deep folders in it are looked into.
 #[cfg(unix)]
 const DEEPEST: usize = 32;
 
-/// The students' folders, sorted by name, and the entries that are not folders. Hidden entries are skipped.
+/// The students' folders, sorted by name, and the entries that are not folders. Hidden entries are
+/// skipped.
 ///
 /// # Errors
 ///
-/// [`Error::File`] if the folder cannot be read, [`Error::Usage`] if there is no student's folder in it.
+/// [`Error::File`] if the folder cannot be read, [`Error::Usage`] if there is no student's folder
+/// in it.
 pub fn students(submissions: &Path) -> Result<(Vec<PathBuf>, Vec<PathBuf>)> {
     let entries = fs::read_dir(submissions).and_then(Iterator::collect::<io::Result<Vec<_>>>);
     let hidden = |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
@@ -99,7 +102,8 @@ pub fn read(student: &Path, exercise: &Exercise, exercises: &[&str]) -> Submissi
     }
 }
 
-/// The contents of an opened file, or a bit more than what is allowed of them; `None` for what is not a file.
+/// The contents of an opened file, or a bit more than what is allowed of them; `None` for what is
+/// not a file.
 fn contents(file: File) -> io::Result<Option<Vec<u8>>> {
     if !file.metadata()?.is_file() {
         return Ok(None);
@@ -109,7 +113,8 @@ fn contents(file: File) -> io::Result<Option<Vec<u8>>> {
     Ok(Some(bytes))
 }
 
-/// Opens a file below a folder without following any link on the way; `None` if there is no such file.
+/// Opens a file below a folder without following any link on the way; `None` if there is no such
+/// file.
 #[cfg(unix)]
 fn open(folder: &Path, path: &Path) -> io::Result<Option<File>> {
     use rustix::fs::{CWD, Mode, OFlags, fstat, openat};

@@ -1,16 +1,17 @@
-//! The verdict on a student's file: all that a report, a mark or a test needs. [`crate::judge`] makes it. Plain data:
-//! `report`, `marks` and `check` read it.
+//! The verdict on a student's file: all that a report, a mark or a test needs. [`crate::judge`]
+//! makes it. Plain data: `report`, `marks` and `check` read it.
 
 use exercise::data::Sizes;
 use exercise::fault::Fault;
-use exercise::goal::Goal;
-use exercise::metric::Blamed;
 use exercise::questions::PredictionResult;
-use exercise::seen::Seen;
+use goals::goal::Goal;
+use goals::metric::Blamed;
+use goals::seen::Seen;
 use simt::prediction::Queue;
+use timeline::Timeline;
 
 use crate::lines::Lines;
-use crate::way::Way;
+use crate::schedule::Schedule;
 
 /// The verdict on a student's file.
 #[derive(Debug)]
@@ -33,7 +34,8 @@ pub struct Verdict {
     pub lines: Option<Lines>,
 }
 
-/// The student's predicted time beside the starter's: of all launches of the exercise, with nothing useful in L2.
+/// The student's predicted time beside the starter's: of all launches of the exercise, with nothing
+/// useful in L2.
 #[derive(Debug)]
 pub struct Gain {
     /// The sizes.
@@ -73,9 +75,11 @@ pub enum Failure {
     Unreadable(String),
     /// A kernel is missing, or has other parameters.
     Signature(String),
-    /// The kernels have faults at these sizes. Also holds what is wrong with the results, if there are any.
+    /// The kernels have faults at these sizes. Also holds what is wrong with the results, if there
+    /// are any.
     Faults(Sizes, Vec<Fault>, Option<Box<Wrong>>),
-    /// The time was up while the kernels ran at these sizes. Also holds the faults that were found until then.
+    /// The time was up while the kernels ran at these sizes. Also holds the faults that were found
+    /// until then.
     OutOfTime(Sizes, Vec<Fault>),
     /// The results are wrong.
     Wrong(Sizes, Box<Wrong>),
@@ -83,10 +87,22 @@ pub enum Failure {
     InputChanged(Sizes, Position),
     /// The results are right in the usual order of blocks and warps, but not in others.
     OtherOrders(Box<OtherOrders>),
+    /// A student's program ended badly at these sizes.
+    #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "host code runs on Linux alone"))]
+    Program(Sizes, Box<Ended>),
     /// Goals are missed.
     Goals,
     /// Predictions are wrong.
     Predictions,
+}
+
+/// How a student's program ended badly.
+#[derive(Debug)]
+pub struct Ended {
+    /// What it did.
+    pub what: String,
+    /// What it printed.
+    pub said: String,
 }
 
 /// What other orders of blocks and warps show.
@@ -99,9 +115,11 @@ pub struct OtherOrders {
     /// The number of orders that were tried.
     pub of: usize,
     /// The first of the wrong ones.
-    pub first: Way,
+    pub first: Schedule,
     /// What is wrong in it.
     pub failure: Box<Failure>,
+    /// How it comes about, if few accesses show it.
+    pub timeline: Option<Timeline>,
 }
 
 /// An element of a buffer.
@@ -156,9 +174,9 @@ pub struct GoalResult {
     pub met: bool,
     /// The line to blame, with its share.
     pub blamed: Option<Blamed>,
-    /// The dearest access there, if it is missed.
+    /// The costliest access there, if it is missed.
     pub seen: Option<Seen>,
-    /// The dearest access of the solution that is counted as this, if the goal compares with it.
+    /// The costliest access of the solution that is counted as this, if the goal compares with it.
     pub solution_seen: Option<Seen>,
     /// What limits the occupancy or the predicted time, if that was counted.
     pub limiter: Option<String>,

@@ -6,9 +6,38 @@ use wording::units::three_digits;
 /// The most cells of a side.
 pub(crate) const SIDE: usize = 32;
 
+/// What is counted of each element.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Counted {
+    /// The loads of lanes.
+    Loads,
+    /// The requests that move its sector, be it asked for or not.
+    Moves,
+}
+
+impl Counted {
+    /// What a word is: `loaded`.
+    pub(crate) fn done(self) -> &'static str {
+        match self {
+            Self::Loads => "loaded",
+            Self::Moves => "moved",
+        }
+    }
+
+    /// What the scale counts.
+    pub(crate) fn scale(self) -> &'static str {
+        match self {
+            Self::Loads => "loads of a word of 4 bytes by lanes",
+            Self::Moves => "requests that move a word's sector",
+        }
+    }
+}
+
 /// The maps of some variants.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ElementMaps {
+    /// What they count.
+    pub counted: Counted,
     /// The variants, the one to compare with first.
     pub variants: Vec<ElementMap>,
 }
@@ -76,17 +105,27 @@ impl ElementMaps {
 
     /// The array whose loads differ most between the variants, in a sentence.
     pub fn sentence(&self) -> String {
+        let with = |array: &str| {
+            // Where rows differ in their arrays, an array of other rows alone says nothing of a
+            // row.
+            let all = self.counted == Counted::Loads;
+            self.variants.iter().filter(|variant| all || variant.words(array).is_some()).collect::<Vec<_>>()
+        };
         let factor = |array: &str| {
-            let loads = || self.variants.iter().map(|variant| variant.all(array).max(1));
+            let with = with(array);
+            let loads = || with.iter().map(|variant| variant.all(array).max(1));
             loads().max().unwrap_or(1) as f64 / loads().min().unwrap_or(1) as f64
         };
         let mut arrays = self.arrays().into_iter();
         let Some(first) = arrays.next() else { return "Nothing is loaded from global memory.".into() };
         // The first of those that differ as much.
         let array = arrays.fold(first, |most, array| if factor(array) > factor(most) { array } else { most });
-        let all: Vec<String> =
-            self.variants.iter().map(|variant| format!("{} {}", variant.name, variant.mean(array))).collect();
-        format!("Loads by lanes of each word of {array}: {}.", all.join(", "))
+        let all = with(array).into_iter().map(|variant| format!("{} {}", variant.name, variant.mean(array)));
+        let all: Vec<String> = all.collect();
+        match self.counted {
+            Counted::Loads => format!("Loads by lanes of each word of {array}: {}.", all.join(", ")),
+            Counted::Moves => format!("Requests that move each sector of {array}: {}.", all.join(", ")),
+        }
     }
 }
 

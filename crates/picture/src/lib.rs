@@ -1,5 +1,5 @@
-//! Pictures of memory: what a warp's access does, how a cost grows in a sweep, and what a launch moves
-//! between its memories. Data in, text or SVG out; no files, no terminal.
+//! Pictures of memory: what a warp's access does, how a cost grows in a sweep, and what a launch
+//! moves between its memories. Data in, text or SVG out; no files, no terminal.
 //!
 //! ```text
 //! simt::Request ──service(model)──▶ simt::Service ──▶ Scene ─┬─ text  for a terminal
@@ -10,6 +10,8 @@
 //!                                                            └─ svg
 //! loads of each word, by array ────────────────▶ ElementMaps ─┬─ text
 //!                                                            └─ svg
+//! blocks on a multiprocessor ───────────────▶ OccupancyChart ── svg
+//! accesses of few threads, in time ───────────────────▶ Race ── svg
 //! ```
 //!
 //! ```
@@ -27,26 +29,30 @@
 //! counted: in global memory the boxes that move, in shared memory the height of the tallest
 //! column.
 //!
-//! Blue is what is asked for and served at once. Orange is waste: bytes that nobody
-//! asked for, words that wait for another pass. Neither says anything that shape, hatching and numbers do not.
+//! Blue is what is asked for and served at once. Orange is waste: bytes that nobody asked for,
+//! words that wait for another pass. Neither says anything that shape, hatching and numbers do not.
 #![forbid(unsafe_code)]
 
 mod elements;
 mod memory;
+mod occupancy;
 mod plot;
+mod race;
 mod scene;
 mod shapes;
 mod svg;
 mod text;
 mod words;
 
-pub use elements::{ElementMap, ElementMaps};
+pub use elements::{Counted, ElementMap, ElementMaps};
 pub use memory::{Cache, Flow, MemoryChart, MemoryPanel, Way};
+pub use occupancy::{OccupancyChart, OccupancyRow};
 pub use plot::{Plot, Point, ReferenceLine, Scale, Series};
+pub use race::{Race, RaceStep};
 pub use scene::{Cell, Columns, Piece, Row, Scene};
 pub use shapes::{Shape, shapes};
 pub use svg::{
     Overview, OverviewLine, STYLE, access as access_svg, elements as elements_svg, file, memory as memory_svg,
-    overview as overview_svg, plot as plot_svg,
+    occupancy as occupancy_svg, overview as overview_svg, playing, plot as plot_svg, race as race_svg,
 };
 pub use text::{Paint, access as access_text, elements as elements_text, memory as memory_text, plot as plot_text};

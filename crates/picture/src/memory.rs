@@ -7,6 +7,9 @@ use wording::units::three_digits;
 /// The bytes of a sector.
 const SECTOR: u64 = 32;
 
+/// Of the most that moves one way, a part that is no more than this one makes no sentence.
+const SMALL: u64 = 16;
+
 /// One launch, or two at one scale.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MemoryChart {
@@ -23,7 +26,7 @@ pub struct MemoryPanel {
     pub note: String,
     /// What moved, each way once.
     flows: Vec<(Way, Flow)>,
-    /// L1, and the read-only cache if that is a memory of its own.
+    /// L1, and the read-only cache if that is a separate memory.
     pub l1: Cache,
     /// L2, for reads.
     pub l2: Cache,
@@ -168,6 +171,11 @@ fn percentage(part: u64, all: u64) -> String {
 }
 
 impl MemoryPanel {
+    /// Bytes that loads and textures bring to the kernel.
+    fn read(&self) -> u64 {
+        [Way::Load, Way::Texture].into_iter().filter_map(|way| self.flow(way)?.amount).sum()
+    }
+
     /// What these counters say.
     pub fn new(name: impl Into<String>, note: impl Into<String>, counters: &Counters) -> Self {
         let (l1, l2) = caches(counters);
@@ -376,24 +384,31 @@ impl MemoryChart {
             return self.panels.first().map(MemoryPanel::sentence).unwrap_or_default();
         };
         let mut best: Option<(f64, String)> = None;
-        let mut offer = |factor: f64, text: String| {
+        // Requests only where as much moves: wider words make fewer of them.
+        let mut of_requests_alone: Option<(f64, String)> = None;
+        let offer = |best: &mut Option<(f64, String)>, factor: f64, text: String| {
             // The nearest to the kernel of those that differ as much.
             if best.as_ref().is_none_or(|(most, _)| factor > most * 1.01) {
-                best = Some((factor, text));
+                *best = Some((factor, text));
             }
         };
+        let name = &second.name;
         for way in self.ways() {
             let (Some(base), Some(here)) = (first.flow(way), second.flow(way)) else { continue };
             let (near, far) = way.ends();
-            let name = &second.name;
             let requests = base.requests.zip(here.requests).and_then(|(base, here)| Ratio::of(base, here));
             if let (Some(base), Some(here), Some(ratio @ (Ratio::Less(factor) | Ratio::More(factor)))) =
                 (base.requests, here.requests, requests)
             {
                 let what = of_requests(way);
-                offer(factor, format!("{name}: {here} {what}, not {base}: {}.", ratio.words(false)));
+                offer(
+                    &mut of_requests_alone,
+                    factor,
+                    format!("{name}: {here} {what}, not {base}: {}.", ratio.words(false)),
+                );
             }
-            if let Some(ratio @ (Ratio::Less(factor) | Ratio::More(factor))) = self.ratio(1, way) {
+            let counts = base.amount.max(here.amount) >= Some(self.most(way.has_passes()) / SMALL);
+            if let Some(ratio @ (Ratio::Less(factor) | Ratio::More(factor))) = self.ratio(1, way).filter(|_| counts) {
                 // Passes are named once; bytes have their unit.
                 let base = match (way.has_passes(), base.amount) {
                     (true, Some(passes)) => passes.to_string(),
@@ -406,17 +421,24 @@ impl MemoryChart {
                     (false, true) => format!("from {far} to {near}"),
                     (false, false) => format!("from {near} to {far}"),
                 };
-                offer(factor, format!("{name}: {here} {place}, not {base}: {words}."));
+                offer(&mut best, factor, format!("{name}: {here} {place}, not {base}: {words}."));
             }
             if let (true, Some(base), Some(here)) = (way.has_passes(), base.passes(), here.passes()) {
                 let ratio = Ratio::of_values(base, here);
                 if let Ratio::Less(factor) | Ratio::More(factor) = ratio {
                     let [base, here] = [base, here].map(three_digits);
                     let (one, words) = (of_one(way), ratio.words(false));
-                    offer(factor, format!("{name}: {here} passes {one}, not {base}: {words}."));
+                    offer(&mut best, factor, format!("{name}: {here} passes {one}, not {base}: {words}."));
                 }
             }
         }
+        // What one of them loads may come through a texture.
+        let [base, here] = [first, second].map(MemoryPanel::read);
+        if let (None, Some(ratio @ (Ratio::Less(_) | Ratio::More(_)))) = (&best, Ratio::of(base, here)) {
+            let [base, here] = [base, here].map(|bytes| self.amount(Way::Load, Some(bytes)));
+            return format!("{name}: {here} from L1/TEX to kernel, not {base}: {}.", ratio.words(true));
+        }
+        let best = best.or(of_requests_alone);
         best.map_or_else(|| format!("{} and {} move the same.", first.name, second.name), |(_, text)| text)
     }
 

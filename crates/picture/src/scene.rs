@@ -74,6 +74,8 @@ pub struct Cell {
     pub bytes: u8,
     /// Whether it waits for another pass.
     pub waits: bool,
+    /// The pass that serves it first, from 0.
+    pub pass: u32,
 }
 
 /// Contiguous bytes that move together.
@@ -125,9 +127,10 @@ impl Scene {
         }
     }
 
-    /// The same without its cost: which lanes ask for which words, and nothing about how these come.
+    /// The same without its cost: which lanes ask for which words, and nothing about how these
+    /// come.
     pub fn without_cost(&self) -> Self {
-        let cells = self.cells.iter().map(|cell| Cell { waits: false, ..*cell }).collect();
+        let cells = self.cells.iter().map(|cell| Cell { waits: false, pass: 0, ..*cell }).collect();
         let sentence = self.asks.clone();
         Self { cells, sentence, pieces: Vec::new(), heights: Vec::new(), ..self.clone() }
     }
@@ -187,10 +190,11 @@ fn cells(service: &Service, columns: Columns, kept: &BTreeMap<u64, usize>) -> Ve
             let end = (ask.address + u64::from(ask.bytes)).min((number + 1) * row_bytes);
             for word in start / column_bytes..end.div_ceil(column_bytes) {
                 let column = (word % columns.count as u64) as usize;
-                let empty = Cell { row, column, lanes: 0, bytes: 0, waits: false };
+                let empty = Cell { row, column, lanes: 0, bytes: 0, waits: false, pass: ask.pass };
                 let cell = cells.entry((row, column)).or_insert(empty);
                 cell.lanes |= 1 << ask.lane;
                 cell.waits |= ask.turn > 0;
+                cell.pass = cell.pass.min(ask.pass);
                 let within = |byte: &u64| (start..end).contains(&(word * column_bytes + byte));
                 cell.bytes |= (0..column_bytes).filter(within).fold(0, |bytes, byte| bytes | 1 << byte);
             }

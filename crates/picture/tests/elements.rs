@@ -1,7 +1,7 @@
 //! Heat maps of loads: the sentence names the array that differs, all maps have one scale, and all
 //! lines fit.
 
-use picture::{ElementMap, ElementMaps, Paint, elements_svg, elements_text};
+use picture::{Counted, ElementMap, ElementMaps, Paint, elements_svg, elements_text};
 
 fn maps() -> ElementMaps {
     let map = |name: &str, a: u32, b: Vec<u32>| {
@@ -10,7 +10,7 @@ fn maps() -> ElementMaps {
     };
     // Half of B is loaded.
     let half: Vec<u32> = (0..4096).map(|word| if word < 2048 { 8 } else { 0 }).collect();
-    ElementMaps { variants: vec![map("naive", 64, half.clone()), map("tiled", 2, half)] }
+    ElementMaps { counted: Counted::Loads, variants: vec![map("naive", 64, half.clone()), map("tiled", 2, half)] }
 }
 
 #[test]
@@ -19,7 +19,10 @@ fn the_array_that_differs_is_said() {
     let mut without = maps();
     without.variants[1].arrays.remove(0);
     assert_eq!(without.sentence(), "Loads by lanes of each word of A: naive 64, tiled 0.");
-    assert_eq!(ElementMaps { variants: Vec::new() }.sentence(), "Nothing is loaded from global memory.");
+    assert_eq!(
+        ElementMaps { counted: Counted::Loads, variants: Vec::new() }.sentence(),
+        "Nothing is loaded from global memory."
+    );
 }
 
 #[test]
@@ -47,9 +50,12 @@ fn maps_are_drawn_at_one_scale() {
     for (class, count) in [("heat10", 2), ("heat1", 2), ("heat2", 3)] {
         assert_eq!(svg.matches(&format!("class=\"{class}\"")).count(), count, "{class}: {svg}");
     }
-    let empty = elements_svg(&ElementMaps { variants: Vec::new() });
+    let empty = elements_svg(&ElementMaps { counted: Counted::Loads, variants: Vec::new() });
     assert!(empty.contains("Nothing is loaded from global memory."), "{empty}");
     // A vector that ends inside a row.
     let short = ElementMap { name: "short".into(), arrays: vec![("x".into(), vec![1; 5])] };
-    assert!(elements_svg(&ElementMaps { variants: vec![short] }).contains("once"));
+    assert!(
+        elements_svg(&ElementMaps { counted: Counted::Moves, variants: vec![short] })
+            .contains("each word of 4 bytes is moved once")
+    );
 }

@@ -48,7 +48,7 @@ fn what_moves_is_what_was_counted() {
     assert_eq!(flow(0, Way::L2Read).unwrap().amount, Some(1024 * 32));
     assert_eq!(flow(0, Way::DramWrite), Some(Flow { amount: Some(0), ..Flow::default() }));
     assert_eq!(chart.panels[0].l1, Cache::Sectors { asked: 8192, hits: 7168 });
-    assert_eq!(chart.sentence(), "tiled: 64 loads from global memory, not 2048: 32.0× fewer.");
+    assert_eq!(chart.sentence(), "tiled: 8 KiB from L1/TEX to kernel, not 256 KiB: 32.0× less.");
 }
 
 #[test]
@@ -62,6 +62,39 @@ fn passes_of_a_load_say_what_totals_hide() {
     let chart = MemoryChart { panels: vec![panel("polynomial", 2048, 2048), panel("lookup", 256, 7733)] };
     let sentence = "lookup: 30.2 passes a load from constant memory, not 1.00: 30.2× more.";
     assert_eq!(chart.sentence(), sentence);
+}
+
+/// What is said of two launches: what a reader sees at the widest arrow.
+#[test]
+fn the_sentence_is_about_what_moves_most() {
+    let panel = |name: &str, load: u64, store: u64, requests: u64, texture: u64| {
+        let mut counters = Counters::default();
+        counters.global.load =
+            MemoryCounters { requests, sectors: load, bytes: 32 * load, ..MemoryCounters::default() };
+        counters.global.store = MemoryCounters { requests: store, sectors: store, ..MemoryCounters::default() };
+        counters.texture = MemoryCounters { requests: texture.min(1), sectors: texture, ..MemoryCounters::default() };
+        MemoryPanel::new(name, "", &counters)
+    };
+    for (first, second, sentence) in [
+        // A few stores more, beside many loads less.
+        (
+            panel("thread", 4096, 8, 128, 0),
+            panel("block", 512, 64, 128, 0),
+            "block: 16 KiB from L1/TEX to kernel, not 128 KiB: 8.00× less.",
+        ),
+        (
+            panel("narrow", 512, 16, 128, 0),
+            panel("wide", 512, 16, 32, 0),
+            "wide: 32 loads from global memory, not 128: 4.00× fewer.",
+        ),
+        (
+            panel("rows", 4096, 16, 128, 0),
+            panel("texture", 0, 16, 0, 2048),
+            "texture: 64 KiB from L1/TEX to kernel, not 128 KiB: 2.00× less.",
+        ),
+    ] {
+        assert_eq!(MemoryChart { panels: vec![first, second] }.sentence(), sentence);
+    }
 }
 
 #[test]

@@ -45,12 +45,12 @@
 //! modifiers and operands; its tables say which version and target an instruction needs by its
 //! name. `typing` gives these their meaning: **a new PTX instruction is an arm of the table in
 //! `typing/mod.rs`, a row or a function in the family that the arm names, and a row of
-//! `syntax/opcodes.rs`**; a new kind of operation is also a variant of [`Op`]. `environment` holds
-//! the names in scope and the module as far as it has been read. `parser` is above them: it reads
-//! declarations and bodies, and hands each instruction on.
+//! `syntax/opcodes.rs`**; a new kind of operation is also a variant of [`Op`] or of one
+//! of its families. `environment` holds the names in scope and the module as far as it has been
+//! read. `parser` is above them: it reads declarations and bodies, and hands each instruction on.
 //!
-//! `print` is the way back: an [`Op`] implements `Display` as PTX, and [`Instruction::in_function`] with
-//! names. The words of PTX are declared once, with the enums of `ir`, for both ways.
+//! `print` is the way back: an [`Op`] implements `Display` as PTX, and [`Instruction::in_function`]
+//! with names. The words of PTX are declared once, with the enums of `ir`, for both ways.
 //!
 //! # Errors
 //!

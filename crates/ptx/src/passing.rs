@@ -7,8 +7,8 @@
 
 use crate::environment::Environment;
 use crate::{
-    Address, AddressBase, CacheOperator, Comparison, Handle, Initializer, Linkage, Op, Operand, Ordering, Register,
-    Scope, Space, Span, Type, Variable,
+    Address, AddressBase, CacheOperator, Comparison, ComputeOp, Handle, Initializer, Linkage, Op, Operand, Ordering,
+    Register, Scope, Space, Span, Type, Variable,
 };
 
 /// The most bytes, and elements, of one access to a `.param` variable.
@@ -53,7 +53,7 @@ impl Environment<'_> {
             })
             .collect();
         let predicates = registers.iter().zip(&words).filter(|(register, word)| register != word);
-        ops.extend(predicates.map(|(&predicate, &word)| Op::SetPredicate {
+        let tests = predicates.map(|(&predicate, &word)| ComputeOp::SetPredicate {
             comparison: Comparison::NotEqual,
             ty: Type::B32,
             flush_subnormals: false,
@@ -62,7 +62,8 @@ impl Environment<'_> {
             dst_not: None,
             a: Operand::Register(word),
             b: Operand::Integer(0),
-        }));
+        });
+        ops.extend(tests.map(Op::Compute));
         ops
     }
 
@@ -71,15 +72,14 @@ impl Environment<'_> {
         let ty = self.module.variables[variable].ty;
         let words = self.words_for(registers);
         let predicates = registers.iter().zip(&words).filter(|(register, word)| register != word);
-        let mut ops: Vec<Op> = predicates
-            .map(|(&register, &word)| Op::Select {
-                ty: Type::B32,
-                dst: Some(word),
-                a: Operand::Integer(1),
-                b: Operand::Integer(0),
-                predicate: Operand::Register(register),
-            })
-            .collect();
+        let words_of_predicates = predicates.map(|(&register, &word)| ComputeOp::Select {
+            ty: Type::B32,
+            dst: Some(word),
+            a: Operand::Integer(1),
+            b: Operand::Integer(0),
+            predicate: Operand::Register(register),
+        });
+        let mut ops: Vec<Op> = words_of_predicates.map(Op::Compute).collect();
         ops.extend(chunks(ty, &words).map(|(address, words)| Op::Store {
             space: Space::Parameter,
             ordering: Ordering::Weak,

@@ -1,7 +1,7 @@
 //! Whole files, as LLVM, nvcc and people write them: what the parser makes of those in
 //! `tests/data`.
 
-use ptx::{Callee, Linkage, Location, Module, Op, Space, Symbol};
+use ptx::{Callee, ControlOp, Linkage, Location, Module, Op, Space, Symbol};
 use std::collections::{BTreeSet, HashSet};
 
 fn parse(name: &str, text: &str) -> Module {
@@ -22,34 +22,42 @@ pub(super) fn text<'m>(module: &'m Module, instruction: &ptx::Instruction) -> &'
     &module.text[instruction.span.start as usize..instruction.span.end as usize]
 }
 
-/// Declares `names`, the names of these variants, and `name`, that of an operation. A variant that
-/// is left out does not compile.
-macro_rules! operations {
-    ($($name:ident)*) => {
-        fn names() -> BTreeSet<&'static str> {
-            BTreeSet::from([$(stringify!($name)),*])
-        }
-
-        fn name(op: &Op) -> &'static str {
-            match op {
-                $(Op::$name { .. } => stringify!($name),)*
-            }
-        }
-    };
+/// The variants of [`Op`] and its families, by what declares them.
+fn variants() -> BTreeSet<String> {
+    let files = [
+        include_str!("../src/ir/instruction.rs"),
+        include_str!("../src/ir/compute.rs"),
+        include_str!("../src/ir/texture.rs"),
+        include_str!("../src/ir/asynchronous.rs"),
+        include_str!("../src/ir/matrix.rs"),
+        include_str!("../src/ir/lanes.rs"),
+    ];
+    let mut variants = BTreeSet::new();
+    for text in files.iter().flat_map(|file| file.split("pub enum ").skip(1)) {
+        let (name, declared) = text.split_once(" {\n").expect("an enum has a body");
+        let Some(family) = name.strip_suffix("Op") else { continue };
+        let lines = declared.lines().take_while(|line| *line != "}").filter_map(|line| line.strip_prefix("    "));
+        let names = lines.filter(|line| line.starts_with(|first: char| first.is_ascii_uppercase()));
+        variants.extend(names.map(|line| format!("{family}({}", word(line))));
+    }
+    // Operations of no family are those of `Op` itself.
+    let families: BTreeSet<String> = variants.iter().map(|variant| word(variant).to_owned()).collect();
+    variants.retain(|variant| variant.strip_prefix('(').is_none_or(|own| !families.contains(own)));
+    variants
 }
 
-operations! {
-    Move MoveVector Pack Unpack Convert ConvertPair ConvertPack ConvertAddress IsSpace IsType
-    Unary Binary Ternary LogicAndTest BitFieldInsert Carry ScalarVideo SimdVideo SetPredicate
-    Set Select SelectBySign TestProperty Load Store Atomic AtomicVector Prefetch CreatePolicy
-    Fence TextureFetch TextureQuery SurfaceLoad SurfaceStore SurfaceReduce CopyAsync
-    CommitCopies WaitForCopies ArriveAfterCopies BulkCopy CommitBulkCopies WaitForBulkCopies
-    StoreAsync TensorCopy ReplaceTensorField CopyTensorMap Mbarrier PendingCount LoadMatrix
-    StoreMatrix TransposeMatrix MatrixMultiply LoadFragment StoreFragment WarpgroupMultiply
-    WarpgroupFence CommitProducts WaitForProducts Shuffle Vote Match WarpReduce ActiveMask Elect
-    Barrier WarpBarrier ClusterBarrier MapToBlock RankOfAddress WaitForEarlierGrids NoEffect
-    NanoSleep Branch BranchIndexed Call StackAllocate StackSave StackRestore Return Exit Trap
-    Breakpoint
+fn word(text: &str) -> &str {
+    text.split(|letter: char| !letter.is_ascii_alphanumeric()).next().unwrap_or_default()
+}
+
+/// The variant of an operation, after its family if it has one.
+pub(super) fn variant(op: &Op) -> (String, String) {
+    let debug = format!("{op:?}");
+    let (first, rest) = debug.split_at(word(&debug).len());
+    match rest.strip_prefix('(') {
+        Some(inner) => (first.to_owned(), word(inner).to_owned()),
+        None => (String::new(), first.to_owned()),
+    }
 }
 
 #[test]
@@ -57,8 +65,13 @@ fn every_operation_has_a_spelling() {
     let modules = [instructions(), parse("instructions_100.ptx", include_str!("data/instructions_100.ptx"))];
     let functions = modules.iter().flat_map(|module| module.functions.iter());
     let bodies = functions.filter_map(|(_, function)| function.body.as_ref());
-    let spelt: BTreeSet<&str> = bodies.flatten().map(|instruction| name(&instruction.op)).collect();
-    assert_eq!(names().difference(&spelt).collect::<Vec<_>>(), [] as [&&str; 0], "are not in instructions.ptx");
+    let spelt: BTreeSet<String> = bodies
+        .flatten()
+        .map(|instruction| variant(&instruction.op))
+        .map(|(family, name)| format!("{family}({name}"))
+        .collect();
+    assert_eq!(variants().difference(&spelt).collect::<Vec<_>>(), [] as [&String; 0], "are not in instructions.ptx");
+    assert_eq!(spelt.difference(&variants()).collect::<Vec<_>>(), [] as [&String; 0], "are not declared as read here");
 }
 
 #[test]
@@ -97,14 +110,15 @@ fn branches_find_the_label_of_the_nearest_scope() {
     let module = instructions();
     let body = body(&module, "controls");
     let target = |index: usize| match &body[index].op {
-        Op::Branch { target, .. } => text(&module, &body[*target as usize]).to_owned(),
+        Op::Control(ControlOp::Branch { target, .. }) => text(&module, &body[*target as usize]).to_owned(),
         other => panic!("{other} is a branch"),
     };
-    let branches: Vec<usize> = (0..body.len()).filter(|&index| matches!(body[index].op, Op::Branch { .. })).collect();
+    let branches: Vec<usize> =
+        (0..body.len()).filter(|&index| matches!(body[index].op, Op::Control(ControlOp::Branch { .. }))).collect();
     let targets: Vec<String> = branches.into_iter().map(target).collect();
     assert_eq!(targets, ["mov.b32 extra, 3;", "add.s32 extra, extra, -1;", "setp.eq.s32 %p1, %r1, 77;", "exit;"]);
     let indexed = body.iter().find_map(|instruction| match &instruction.op {
-        Op::BranchIndexed { targets, .. } => Some(targets.clone()),
+        Op::Control(ControlOp::BranchIndexed { targets, .. }) => Some(targets.clone()),
         _ => None,
     });
     let indexed = indexed.expect("there is an indexed branch");
@@ -119,7 +133,7 @@ fn calls_know_their_candidates() {
     let callees: Vec<_> = body(&module, "controls")
         .iter()
         .filter_map(|instruction| match &instruction.op {
-            Op::Call { callee, .. } => Some(callee.clone()),
+            Op::Control(ControlOp::Call { callee, .. }) => Some(callee.clone()),
             _ => None,
         })
         .collect();
@@ -141,7 +155,8 @@ fn an_alias_is_a_copy_of_its_function() {
     let handle = |name: &str| module.function(name).unwrap_or_else(|| panic!("{name} is there"));
     assert_eq!(body(&module, "h"), body(&module, "f"));
     assert_eq!(body(&module, "i"), body(&module, "g"));
-    let Op::Call { callee: Callee::Indirect { candidates, .. }, .. } = &body(&module, "i")[1].op else {
+    let Op::Control(ControlOp::Call { callee: Callee::Indirect { candidates, .. }, .. }) = &body(&module, "i")[1].op
+    else {
         panic!("the second instruction is a call")
     };
     assert_eq!(candidates, &[handle("f"), handle("h")]);
@@ -156,7 +171,7 @@ fn parameters_in_registers_are_loaded_at_entry_and_stored_at_each_return() {
         .map(|instruction| match &instruction.op {
             Op::Load { space: Space::Parameter, .. } => "load",
             Op::Store { space: Space::Parameter, .. } => "store",
-            Op::Return => "return",
+            Op::Control(ControlOp::Return) => "return",
             _ => "other",
         })
         .collect();
@@ -234,12 +249,12 @@ fn what_llvm_writes_seldom_is_read() {
     assert_eq!(variable("doubles").bytes, 3.25f64.to_le_bytes());
     let kernel = body(&module, "k");
     let indirect = kernel.iter().find_map(|instruction| match &instruction.op {
-        Op::Call { callee: Callee::Indirect { candidates, .. }, .. } => Some(candidates),
+        Op::Control(ControlOp::Call { callee: Callee::Indirect { candidates, .. }, .. }) => Some(candidates),
         _ => None,
     });
     assert_eq!(indirect, Some(&vec![method]));
     let switches = kernel.iter().filter_map(|instruction| match &instruction.op {
-        Op::BranchIndexed { targets, .. } => Some(targets.len()),
+        Op::Control(ControlOp::BranchIndexed { targets, .. }) => Some(targets.len()),
         _ => None,
     });
     assert_eq!(switches.collect::<Vec<_>>(), [6]);

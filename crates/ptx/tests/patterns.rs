@@ -1,7 +1,7 @@
 //! One long file from LLVM: the counts of its declarations and instructions, and samples of what
 //! they become.
 
-use ptx::{Module, Op, Space, Special};
+use ptx::{ComputeOp, ControlOp, Module, Op, Space, Special};
 
 fn module() -> Module {
     let text = include_str!("data/patterns.ptx");
@@ -36,13 +36,21 @@ fn an_instruction_knows_its_line_and_its_operands() {
     );
     assert_eq!(module.line_column(first.span.start), (32, 2));
     assert!(matches!(body[0].op, Op::Load { space: Space::Parameter, .. }));
-    let reads_thread =
-        |op: &Op| matches!(op, Op::Move { src: ptx::Operand::Special(Special::ThreadIndex(ptx::Axis::X)), .. });
+    let reads_thread = |op: &Op| {
+        matches!(
+            op,
+            Op::Compute(ComputeOp::Move { src: ptx::Operand::Special(Special::ThreadIndex(ptx::Axis::X)), .. })
+        )
+    };
     assert!(body.iter().any(|instruction| reads_thread(&instruction.op)));
-    let Some(Op::Branch { target, .. }) = body.iter().map(|item| &item.op).find(|op| matches!(op, Op::Branch { .. }))
+    let Some(Op::Control(ControlOp::Branch { target, .. })) =
+        body.iter().map(|item| &item.op).find(|op| matches!(op, Op::Control(ControlOp::Branch { .. })))
     else {
         panic!("the kernel branches")
     };
-    assert!(matches!(body[*target as usize].op, Op::Binary { op: ptx::BinaryOp::MultiplyWide, .. }));
+    assert!(matches!(
+        body[*target as usize].op,
+        Op::Compute(ComputeOp::Binary { op: ptx::BinaryOp::MultiplyWide, .. })
+    ));
     assert_eq!(module.parameter_bytes(kernel), 20);
 }

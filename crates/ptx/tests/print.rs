@@ -3,7 +3,7 @@
 
 use super::files::text;
 use super::targets::module;
-use ptx::{Callee, Function, Instruction, Module, Op, Space};
+use ptx::{Callee, ControlOp, Function, Instruction, Module, Op, Space};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -14,8 +14,10 @@ fn printed(module: &Module, function: &Function, instruction: &Instruction) -> S
     let without_semicolon = text(module, instruction).trim_end_matches(';').trim_end();
     let last = without_semicolon.rsplit([' ', '\t', ',']).next().unwrap_or_default();
     let cut = match &instruction.op {
-        Op::Branch { .. } => printed.rfind('L'),
-        Op::BranchIndexed { .. } | Op::Call { callee: Callee::Indirect { .. }, .. } => printed.rfind('{'),
+        Op::Control(ControlOp::Branch { .. }) => printed.rfind('L'),
+        Op::Control(ControlOp::BranchIndexed { .. } | ControlOp::Call { callee: Callee::Indirect { .. }, .. }) => {
+            printed.rfind('{')
+        }
         _ => None,
     };
     match cut {

@@ -4,7 +4,8 @@
 use proptest::prelude::*;
 use std::time::{Duration, Instant};
 
-/// Longer than anything takes here on the busiest machine, unless its time is quadratic in the length.
+/// Longer than anything takes here on the busiest machine, unless its time is quadratic in the
+/// length.
 const HANGS: Duration = Duration::from_secs(600);
 
 /// A kernel of each family and a bit of everything else; small, so that many variants can be tried.
@@ -21,8 +22,8 @@ fn survives(text: &str) {
                     assert!(module.line_column(instruction.span.start).0 > 0);
                     assert!(text.get(instruction.span.start as usize..instruction.span.end as usize).is_some());
                     match &instruction.op {
-                        ptx::Op::Branch { target, .. } => assert!(*target <= length),
-                        ptx::Op::BranchIndexed { targets, .. } => {
+                        ptx::Op::Control(ptx::ControlOp::Branch { target, .. }) => assert!(*target <= length),
+                        ptx::Op::Control(ptx::ControlOp::BranchIndexed { targets, .. }) => {
                             assert!(targets.iter().all(|target| *target <= length))
                         }
                         _ => {}

@@ -2,7 +2,7 @@
 //! and, beneath it, how the operation is printed, if that differs. Pinned in `snapshots`, one file
 //! for each family.
 
-use super::files::text;
+use super::files::{text, variant};
 use ptx::{Function, Module, Op};
 use std::fmt::Write as _;
 
@@ -10,16 +10,11 @@ fn parse(text: &str) -> Module {
     ptx::parse("instructions.ptx", text).unwrap_or_else(|errors| panic!("{errors}"))
 }
 
-/// The variant of an operation.
-fn kind(op: &Op) -> String {
-    format!("{op:?}").chars().take_while(char::is_ascii_alphanumeric).collect()
-}
-
 fn listing(module: &Module, function: &Function) -> String {
     let mut listing = String::new();
     for instruction in function.body.iter().flatten() {
         let (text, printed) = (text(module, instruction), instruction.in_function(module, function));
-        writeln!(listing, "{:<20}{text}", kind(&instruction.op)).expect("a string takes all");
+        writeln!(listing, "{:<20}{text}", variant(&instruction.op).1).expect("a string takes all");
         let same = text.split_whitespace().eq(printed.split_whitespace());
         if !same {
             writeln!(listing, "{:<20}{printed}", "").expect("a string takes all");

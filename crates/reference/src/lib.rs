@@ -1,7 +1,9 @@
-//! The expensive loops of the references on the CPU: matrix products in f64, and transposes. `host`'s labs call them.
+//! The expensive loops of the references on the CPU: matrix products in f64, and transposes.
+//! `host`'s labs call them.
 //!
 //! They are a separate crate so that `cargo run` compiles these few lines with optimisation, and
-//! the large crate `host`, which mostly waits for devices, without: see the profiles in `Cargo.toml`.
+//! the large crate `host`, which mostly waits for devices, without: see the profiles in
+//! `Cargo.toml`.
 
 /// Rows of B that stay in the cache while a band of the product is computed.
 const DEPTH: usize = 64;

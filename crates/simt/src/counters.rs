@@ -199,7 +199,8 @@ pub struct Counters {
     pub distributed: ByKind<DistributedCounters>,
     /// Textures: a request is of four lanes, or of eight.
     pub texture: MemoryCounters,
-    /// Sectors of textures, as global memory counts them: the distinct ones of each warp's fetch, summed.
+    /// Sectors of textures, as global memory counts them: the distinct ones of each warp's fetch,
+    /// summed.
     pub texture_sectors_of_warps: u64,
     /// Surfaces.
     pub surface: ByKind<MemoryCounters>,

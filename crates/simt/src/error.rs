@@ -1,5 +1,5 @@
-//! Errors of what the host asks for between launches: of loading a module, which decoding finds,
-//! and of device memory.
+//! Errors of the calls that the host makes between launches: loading a module, and managing device
+//! memory.
 
 use ptx::{Module, Span};
 

@@ -22,14 +22,14 @@ pub struct InstructionInfo {
 /// Why a GPU can count accesses otherwise than a launch does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CountsDiffer {
-    /// An atomic operation that the hardware makes in shared memory as a loop: it loads the word, and
-    /// swaps it unless another thread has changed it meanwhile. How often depends on timing.
+    /// An atomic operation that the hardware makes in shared memory as a loop: it loads the word,
+    /// and swaps it unless another thread has changed it meanwhile. How often depends on timing.
     Retried,
     /// The branch back of a loop that `ptxas` unrolls. If lanes of a warp leave it after different
     /// numbers of iterations, a load of theirs can be made in several of the loop's copies.
     Unrolled,
-    /// A branch whose condition `ptxas` joins with a second one: lanes that come to the same accesses
-    /// by either make them at once there, and one after the other here.
+    /// A branch whose condition `ptxas` joins with a second one: lanes that come to the same
+    /// accesses by either make them at once there, and one after the other here.
     Joined,
 }
 

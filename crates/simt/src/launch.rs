@@ -89,6 +89,9 @@ pub struct Launch<'a> {
     /// be that one. Without one, a part of the launch runs again on this model, on a copy of
     /// memory; counters and results are as without.
     pub predicts: Option<&'static Model>,
+    /// Without a model: predicts the time only if the launch fills half of that GPU. The prediction
+    /// of a smaller one is [`Predicted::TOO_SMALL`](crate::prediction::Predicted::TOO_SMALL).
+    pub predicts_if_full: bool,
     /// Runs only as much of the launch as its time needs: results and counters mean nothing.
     pub time_only: bool,
     /// Runs blocks and warps in an order that is drawn; `None`: in the usual one. Only without a
@@ -124,6 +127,7 @@ impl Default for Launch<'_> {
             watch: None,
             counts_loads: false,
             predicts: None,
+            predicts_if_full: false,
             time_only: false,
             order: None,
             follows: None,
@@ -292,6 +296,9 @@ pub enum InvalidLaunch {
         "kernel `{kernel}`: in a cooperative launch, the check `race` does not support clusters of several blocks: leave it out"
     )]
     CooperativeClusterRaces { kernel: String },
+    /// A launch whose orders cannot all be explored.
+    #[error("kernel `{kernel}`: its orders of blocks and warps cannot be explored: {why}")]
+    NotExplored { kernel: String, why: &'static str },
     /// A drawn order together with what needs the usual one.
     #[error("kernel `{kernel}`: a drawn order of blocks and warps cannot be combined with {with}")]
     DrawnOrder { kernel: String, with: &'static str },

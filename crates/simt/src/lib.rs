@@ -95,6 +95,7 @@ mod request;
 mod run;
 mod sanitizer;
 mod site;
+mod switches;
 mod tensor_core;
 mod tensor_map;
 mod texture;
@@ -106,7 +107,7 @@ pub use counters::Counters;
 pub use error::{LoadError, MemoryError};
 pub use instruction::CountsDiffer;
 pub use launch::{InvalidLaunch, Launch, LaunchError};
-pub use memory::Memory;
+pub use memory::{Memory, Physical};
 pub use model::{LoadCaching, Model};
 pub use output::{Output, Printed};
 pub use program::Program;
@@ -156,6 +157,8 @@ pub mod models {
 pub mod orders {
     pub use crate::memory::Snapshot;
     pub use crate::order::{Drawn, DrawnOrder, Start, Strategy};
+    pub use crate::run::explore::{Bounds, Explored};
+    pub use crate::switches::{MOST_SWITCHES, SplitId, Switch, Switches};
     pub use crate::touch::{Followed, Touch};
 }
 

@@ -1,15 +1,19 @@
 //! Orders of blocks and warps that are drawn instead of the usual one: what a launch asks for
 //! ([`DrawnOrder`]), its text form, and what the run did ([`Drawn`]).
 //!
-//! A GPU promises no order: which blocks are resident together, which warp goes on next, and, since
-//! Volta, which lanes of a warp go first are its choice. A kernel that is right in the usual order
-//! of the simulator may be right by luck. So a caller runs it again in other orders, and compares.
+//! A GPU promises no order: which blocks are resident together, which warp runs next, and, since
+//! Volta, which lanes of a warp run first are the hardware's choice. A kernel that is right in the
+//! usual order of the simulator may be right by luck. So a caller runs it again in other orders,
+//! and compares.
 
 use std::fmt;
 use std::str::FromStr;
 
+use crate::switches::Switches;
+
 /// How the warp that goes on is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(clippy::large_enum_variant, reason = "orders are few, and copied as plain data")]
 pub enum Strategy {
     /// Any warp that can go on, all with the same probability, for this many accesses on average.
     Random {
@@ -17,7 +21,8 @@ pub enum Strategy {
         every: u32,
     },
     /// Probabilistic concurrency testing (Burckhardt et al., ASPLOS 2010): each warp has a drawn
-    /// priority, and the highest goes on. At `depth` - 1 accesses, the running warp gets the lowest.
+    /// priority, and the highest goes on. At `depth` - 1 accesses, the running warp gets the
+    /// lowest.
     Priorities {
         /// The number of ordered events that a bug may need.
         depth: u32,
@@ -27,6 +32,9 @@ pub enum Strategy {
     },
     /// One warp after another, as in the usual order.
     Usual,
+    /// All blocks are resident, and one warp goes on after another, but for these switches. Nothing
+    /// is drawn.
+    Switches(Switches),
 }
 
 /// The order in which blocks start.
@@ -43,7 +51,9 @@ pub enum Start {
 /// Asks for a drawn order. The same request gives the same run, on any machine and number of cores.
 ///
 /// As text: `random:EVERY:SEED`, `pct:DEPTH:POINTS:SEED` or `usual:SEED`, then, if given,
-/// `,lanes=N`, `,weak=N`, `,resident=N` and `,start=up`, `down` or `shuffled`.
+/// `,lanes=N`, `,weak=N`, `,late=N`, `,resident=N` and `,start=up`, `down` or `shuffled`. Or
+/// `switch:` and a list, in which `0.1@3-2.0+` says: in place of the third access of block 0's
+/// warp 1, block 2's warp 0 goes on.
 ///
 /// ```
 /// let order: simt::orders::DrawnOrder = "random:1:7,lanes=8,start=down".parse()?;
@@ -53,7 +63,8 @@ pub enum Start {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct DrawnOrder {
-    /// Everything that is not given is drawn from this number; so is what shared memory begins with.
+    /// Everything that is not given is drawn from this number; so is what shared memory begins
+    /// with.
     pub seed: u64,
     /// How the warp that goes on is drawn.
     pub strategy: Strategy,
@@ -62,12 +73,17 @@ pub struct DrawnOrder {
     pub resident: Option<u32>,
     /// The order in which clusters start; `None`: drawn, half of the time upwards.
     pub start: Option<Start>,
-    /// One in this many accesses separates the lanes of its warp until the end of the straight code,
-    /// as GPUs since Volta may do; 0: none does.
+    /// One in this many accesses separates the lanes of its warp until the end of the straight
+    /// code, as GPUs since Volta may do; 0: none does.
     pub lanes: u32,
     /// Other warps see one in this many stores to global memory late, as GPUs may let them unless
     /// a fence, a barrier or a release is between; 0: none.
     pub weak: u32,
+    /// Other warps see the stores of half of the store instructions late. These have numbers, in
+    /// the order of the text: with 1, those with odd numbers are late; with 2, the others; with 3
+    /// and 4, 5 and 6, ... the same for the next bit of the number; 0: none. So up to twice the
+    /// bits of the largest number, each two instructions are apart in both directions.
+    pub late: u32,
 }
 
 /// What a run in a drawn order did.
@@ -81,6 +97,9 @@ pub struct Drawn {
     pub resident: u64,
     /// The order in which clusters started.
     pub start: Start,
+    /// With values of [`DrawnOrder::late`] up to this one, each two store instructions are apart; 0
+    /// if no thread can notice a late store without a race.
+    pub late: u32,
 }
 
 /// The portfolio of [`DrawnOrder::nth`], which repeats: no strategy finds all bugs.
@@ -111,12 +130,23 @@ enum Kind {
     Weak(u32),
 }
 
+/// A launch in a drawn order may take this many times as many warp instructions as in the usual
+/// one, since warps that wait for others poll more often, and this many more.
+const TIMES_STEPS: u64 = 16;
+const MORE_STEPS: u64 = 1 << 20;
+
 impl DrawnOrder {
+    /// A limit of warp instructions for a launch in a drawn order, which took `usual` in the usual
+    /// one.
+    pub fn step_limit(usual: u64) -> u64 {
+        usual.saturating_mul(TIMES_STEPS).saturating_add(MORE_STEPS)
+    }
+
     /// The order of number `index` among those to try with `seed`: the first starts with the last
     /// block; the others are drawn by several strategies, each with its own seed. `points` is what
     /// an earlier run of this portfolio passed, or an estimate: see [`Strategy::Priorities`].
     pub fn nth(seed: u64, index: u64, points: u64) -> Self {
-        let plain = Self { seed, strategy: Strategy::Usual, resident: None, start: None, lanes: 0, weak: 0 };
+        let plain = Self { seed, strategy: Strategy::Usual, resident: None, start: None, lanes: 0, weak: 0, late: 0 };
         let Some(drawn) = index.checked_sub(1) else {
             return Self { resident: Some(1), start: Some(Start::Down), ..plain };
         };
@@ -132,10 +162,28 @@ impl DrawnOrder {
         Self { seed, strategy, lanes, weak, ..plain }
     }
 
+    /// The order that these switches describe.
+    pub fn of_switches(switches: Switches) -> Self {
+        let strategy = Strategy::Switches(switches);
+        Self { seed: 0, strategy, resident: None, start: None, lanes: 0, weak: 0, late: 0 }
+    }
+
+    /// After each access the next warp is drawn, and the stores of the instructions that `late`
+    /// stands for are seen late: see [`DrawnOrder::late`].
+    pub fn of_late_stores(seed: u64, late: u32) -> Self {
+        let strategy = Strategy::Random { every: 1 };
+        Self { seed, strategy, resident: None, start: None, lanes: 0, weak: 0, late }
+    }
+
     /// The order in words, as the end of a sentence: which warp goes on, and what else is unusual.
     pub fn described(&self) -> String {
         let mut words = match self.strategy {
             Strategy::Usual => "one block after another, and in each one warp after another".to_owned(),
+            Strategy::Switches(switches) => match switches.iter().count() {
+                0 => "all blocks are resident, and one warp runs after another".to_owned(),
+                1 => "one warp runs after another, but one goes on early".to_owned(),
+                count => format!("one warp runs after another, but {count} times another goes on first"),
+            },
             Strategy::Random { every: 1 } => "after each access to memory, the next warp is drawn".to_owned(),
             Strategy::Random { every } => {
                 format!("after about {every} accesses to memory, the next warp is drawn")
@@ -158,23 +206,30 @@ impl DrawnOrder {
         if self.weak > 0 {
             words += &format!("; other warps see one store in {} late, as weak memory allows", self.weak);
         }
+        if self.late > 0 {
+            words += "; other warps see the stores of some instructions late, as weak memory allows";
+        }
         words
     }
 }
 
 impl fmt::Display for DrawnOrder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { seed, strategy, resident, start, lanes, weak } = self;
+        let Self { seed, strategy, resident, start, lanes, weak, late } = self;
         match strategy {
             Strategy::Random { every } => write!(f, "random:{every}:{seed}")?,
             Strategy::Priorities { depth, points } => write!(f, "pct:{depth}:{points}:{seed}")?,
             Strategy::Usual => write!(f, "usual:{seed}")?,
+            Strategy::Switches(switches) => return write!(f, "switch:{switches}"),
         }
         if *lanes > 0 {
             write!(f, ",lanes={lanes}")?;
         }
         if *weak > 0 {
             write!(f, ",weak={weak}")?;
+        }
+        if *late > 0 {
+            write!(f, ",late={late}")?;
         }
         if let Some(resident) = resident {
             write!(f, ",resident={resident}")?;
@@ -195,13 +250,16 @@ impl FromStr for DrawnOrder {
         let wrong = || {
             format!(
                 "'{text}' is no order: give random:EVERY:SEED, pct:DEPTH:POINTS:SEED or usual:SEED, then, if you like, \
-                 ,lanes=N ,weak=N ,resident=N ,start=up|down|shuffled"
+                 ,lanes=N ,weak=N ,late=N ,resident=N ,start=up|down|shuffled; or switch:0.1@3-2.0 and so on"
             )
         };
         fn number<T: FromStr>(word: &str) -> Option<T> {
             word.parse().ok().filter(|_| word.bytes().all(|byte| byte.is_ascii_digit()))
         }
         let parsed = || -> Option<Self> {
+            if let Some(switches) = text.strip_prefix("switch:") {
+                return switches.parse().ok().map(Self::of_switches);
+            }
             let mut parts = text.split(',');
             let words: Vec<&str> = parts.next()?.split(':').collect();
             let (strategy, seed) = match *words.as_slice() {
@@ -215,11 +273,12 @@ impl FromStr for DrawnOrder {
                 ["usual", seed] => (Strategy::Usual, number(seed)?),
                 _ => return None,
             };
-            let mut order = Self { seed, strategy, resident: None, start: None, lanes: 0, weak: 0 };
+            let mut order = Self { seed, strategy, resident: None, start: None, lanes: 0, weak: 0, late: 0 };
             for part in parts {
                 match part.split_once('=')? {
                     ("lanes", lanes) => order.lanes = number(lanes)?,
                     ("weak", weak) => order.weak = number(weak)?,
+                    ("late", late) => order.late = number(late)?,
                     ("resident", resident) => order.resident = Some(number(resident).filter(|&it: &u32| it > 0)?),
                     ("start", "up") => order.start = Some(Start::Up),
                     ("start", "down") => order.start = Some(Start::Down),
@@ -285,6 +344,8 @@ mod tests {
             "usual:0,resident=1,start=down",
             "usual:5,lanes=2,start=up",
             "random:1:3,lanes=2,weak=4",
+            "switch:",
+            "switch:0.0@3-1.0+1.0@2-0.0.16",
         ] {
             let order: DrawnOrder = text.parse().unwrap();
             assert_eq!(order.to_string(), text);
@@ -318,6 +379,8 @@ mod tests {
             "usual:1,weak",
             "Usual:1",
             "random:1:18446744073709551616",
+            "switch",
+            "switch:0.0@3-1.0,lanes=2",
         ] {
             assert!(text.parse::<DrawnOrder>().unwrap_err().contains("is no order"), "{text}");
         }
@@ -332,7 +395,7 @@ mod tests {
         assert_eq!(count(|order| order.strategy == Strategy::Random { every: 16 }), 2);
         assert_eq!(count(|order| matches!(order.strategy, Strategy::Priorities { depth: 1..=10, points: 100 })), 2);
         assert_eq!(count(|order| order.weak > 0 && order.lanes == 0), 4);
-        assert!(orders[..9].iter().all(|order| order.weak == 0));
+        assert!(orders[..9].iter().all(|order| order.weak + order.late == 0));
         let mut seeds: Vec<u64> = orders.iter().map(|order| order.seed).collect();
         seeds.dedup();
         assert_eq!(seeds.len(), 13);

@@ -1,10 +1,10 @@
-//! Which frame of an inlined call is the reader's own code: reports of lines, faults, and what
-//! counts as one bug, all name that one. Pure.
+//! Which frame of a chain of inlined calls is the user's own code: counts of lines and faults are
+//! reported there. Pure.
 //!
-//! `atomicAdd(p, 1)` is code of a header of the toolkit, inlined into the kernel; the line to mend
-//! is the kernel's. So an instruction belongs to the innermost frame that is not a library's. What
-//! a library is depends on the kernel: a header in a project's own folder `include` belongs to that
-//! project's kernels, and a kernel of a library is that library's own code.
+//! `atomicAdd(p, 1)` is code of a header of the toolkit, inlined into the kernel; the line to
+//! change is the kernel's. So an instruction belongs to the innermost frame that is not a
+//! library's. What a library is depends on the kernel: a header in a project's own folder `include`
+//! belongs to that project's kernels, and a kernel of a library is that library's own code.
 //!
 //! Paths are all that PTX says of its files. A path is a library's if it goes through a folder that
 //! holds libraries, and the kernel's file is outside the library:

@@ -117,9 +117,9 @@ impl Report {
         self.drawn
     }
 
-    /// The accesses that [`Launch::follows`](crate::Launch::follows) asks for, in the order in which
-    /// they were made: the first 65,536. A thread that reads the same value again and again does so
-    /// once.
+    /// The accesses that [`Launch::follows`](crate::Launch::follows) asks for, in the order in
+    /// which they were made: the first 65,536. A thread that reads the same value again and again
+    /// does so once.
     pub fn touches(&self) -> &[Touch] {
         &self.touches
     }

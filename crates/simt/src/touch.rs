@@ -1,5 +1,5 @@
-//! Which accesses of a launch in a drawn order are kept ([`Followed`]), and what they did
-//! ([`Touch`]): for the story of a result that depends on the order.
+//! Which accesses of a launch in a drawn order are recorded ([`Followed`]), and what each did
+//! ([`Touch`]): for the timeline of a result that depends on the order.
 
 use crate::site::Site;
 
@@ -8,7 +8,8 @@ use crate::site::Site;
 pub enum Followed {
     /// Those to any of these bytes.
     Bytes {
-        /// The block whose shared memory has them, by its number in the grid; `None`: global memory.
+        /// The block whose shared memory has them, by its number in the grid; `None`: global
+        /// memory.
         block: Option<u64>,
         /// The first.
         address: u64,

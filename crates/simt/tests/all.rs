@@ -1,18 +1,19 @@
 //! The tests of the simulator from outside, as one program: each further one would be linked on its
-//! own, for seconds each. Names of modules choose among them: `cargo test -p coalesce-simt --test all
-//! filetest`.
+//! own, for seconds each. Names of modules choose among them:
+//! `cargo test -p coalesce-simt --test all filetest`.
 
 mod caches;
 mod decoded;
+mod divergent;
+mod dry_run;
+mod explore;
 mod filetest;
 mod hardware;
 mod launch;
 mod mutations;
 mod nvcc;
 mod orders;
-mod parted;
 mod product;
-mod rehearsal;
 mod requests;
 mod tensor;
 mod tensor_maps;

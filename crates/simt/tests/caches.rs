@@ -3,8 +3,8 @@
 //!
 //! Exact counters are asserted. For the rest, `data/hopper_model.csv` has each row's numbers,
 //! measured and simulated, and `docs/MODELS.md` the errors of each group of rows. This test writes
-//! both with `COALESCE_BLESS=1 cargo test -p coalesce-simt --test caches`, and fails if they differ from
-//! what the model gives.
+//! both with `COALESCE_BLESS=1 cargo test -p coalesce-simt --test caches`, and fails if they differ
+//! from what the model gives.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;

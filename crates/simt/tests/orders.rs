@@ -148,11 +148,14 @@ fn a_missing_fence_is_found_where_stores_are_late_only() {
         let (words, _) = bench.run(kernel, blocks, Some(text.parse().unwrap())).unwrap_or_else(|why| panic!("{why}"));
         words
     };
-    for (kernel, twins, blocks, at) in
-        [("message", &["fenced", "released"][..], 2, 2), ("ticket", &["ticket_fenced"], 4, 0)]
-    {
+    for (kernel, twins, blocks, at, expected) in [
+        ("message", &["fenced", "released"][..], 2, 2, 42),
+        ("ticket", &["ticket_fenced"], 4, 0, 10),
+        ("look_back", &["look_back_released"], 4, 3, 10),
+        ("unlock", &["unlock_released"], 4, 0, 4),
+    ] {
         let right = bench.run(kernel, blocks, None).unwrap().0[at];
-        assert_eq!(right, if at == 2 { 42 } else { 10 }, "{kernel}");
+        assert_eq!(right, expected, "{kernel}");
         let wrong = |kernel: &str, weak: u32| {
             let of = |seed: u32| words(kernel, blocks, format!("random:1:{seed},weak={weak}"))[at] != right;
             (0..256).filter(|&seed| of(seed)).count()
@@ -163,6 +166,20 @@ fn a_missing_fence_is_found_where_stores_are_late_only() {
             assert!(found > 20, "{kernel}: {found} of 256");
             for twin in twins {
                 assert_eq!(wrong(twin, weak), 0, "{twin}, one store in {weak}");
+            }
+        }
+        // Whatever the seed, some of the few sets of late instructions show it.
+        let late = |kernel: &str, seed: u32, late: u32| {
+            let order = format!("random:1:{seed},late={late}").parse().unwrap();
+            let (words, drawn) = bench.run(kernel, blocks, Some(order)).unwrap_or_else(|why| panic!("{why}"));
+            (words[at] != right, drawn.unwrap().late)
+        };
+        for seed in 0..32 {
+            let (_, most) = late(kernel, seed, 0);
+            assert!((2..=4).contains(&most), "{kernel}: {most}");
+            assert!((1..=most).any(|of| late(kernel, seed, of).0), "{kernel}, seed {seed}");
+            for twin in twins {
+                assert!((1..=most).all(|of| !late(twin, seed, of).0), "{twin}, seed {seed}");
             }
         }
     }
@@ -333,7 +350,15 @@ fn what_needs_the_usual_order_is_rejected() {
     let mut memory = Memory::new(1 << 20);
     let program = Program::load(&bench.module, &mut memory).unwrap();
     let arguments: [&[u8]; 1] = [&[0; 8]];
-    let order = Some(DrawnOrder { seed: 1, strategy: Strategy::Usual, resident: None, start: None, lanes: 0, weak: 0 });
+    let order = Some(DrawnOrder {
+        seed: 1,
+        strategy: Strategy::Usual,
+        resident: None,
+        start: None,
+        lanes: 0,
+        weak: 0,
+        late: 0,
+    });
     let output = Output::default();
     let launch = Launch { kernel: "fault", arguments: &arguments, order, output: Some(&output), ..Launch::default() };
     let hopper = Model::named("hopper");

@@ -348,7 +348,8 @@ fn a_prediction_of_blocks_that_are_too_long_ends() {
     }
 }
 
-/// Blocks that are too long to sample are timed by their beginnings, and by how long one of them is.
+/// Blocks that are too long to sample are timed by their beginnings, and by how long one of them
+/// is.
 #[test]
 fn long_blocks_take_as_long_as_their_loops() {
     let bench = Bench::new();

@@ -12,8 +12,9 @@ fn on(model: &'static Model) -> impl Fn(&mut Launch) {
     move |launch| (launch.model, launch.predicts) = (Some(model), Some(model))
 }
 
-/// Each takes no less than the one before, but for the jitter of memory's latencies. On Turing, whose
-/// DRAM is the slowest for its multiprocessors, steps also spread the loads, which then queue less.
+/// Each takes no less than the one before, but for the jitter of memory's latencies. On Turing,
+/// whose DRAM is the slowest for its multiprocessors, steps also spread the loads, which then queue
+/// less.
 fn rising(what: &str, times: &[Prediction]) {
     for pair in times.windows(2) {
         let [before, after] = [0, 1].map(|index| pair[index].cold_us);

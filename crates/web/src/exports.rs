@@ -1,4 +1,5 @@
-//! What the page calls: four functions. It asks for room, writes a request there, calls, and reads the reply.
+//! What the page calls: four functions. It asks for room, writes a request there, calls, and reads
+//! the reply.
 
 use std::cell::RefCell;
 

@@ -1,8 +1,9 @@
-//! The labs in a browser: the page sends a request, and gets a reply, both as JSON. Nothing is computed
-//! by the page; what it shows is what the program `host` would say for the same command line.
+//! The labs in a browser: the page sends a request, and gets a reply, both as JSON. Nothing is
+//! computed by the page; what it shows is what the program `host` would say for the same command
+//! line.
 //!
 //! ```text
-//! page ──JSON──▶ exports::call ──▶ Session::answer ──▶ host::cli ──▶ Exhibit ──▶ HTML, SVG ──JSON──▶ page
+//! page ──JSON──▶ exports::call ──▶ Session::answer ──▶ host::cli ──▶ RunView ──▶ HTML, SVG ──JSON──▶ page
 //! ```
 //!
 //! | request | reply |
@@ -15,8 +16,8 @@
 //! | `{"do": "pattern", "arguments": [...]}` | what an index costs: `says`, `svg`, `costs`, `lanes`; or an `error` |
 //! | `{"do": "predict", "question": NAME, "predicted": X, "explain": B}` | whether it is `right`, what it `says`, its `picture` |
 //!
-//! *Invariant:* `exports` alone is unsafe; it passes bytes in and out. *Invariant:* each run has a limit
-//! of memory and of steps, whatever the command line says.
+//! *Invariant:* `exports` alone is unsafe; it passes bytes in and out. *Invariant:* each run has a
+//! limit of memory and of steps, whatever the command line says.
 
 #[cfg(target_family = "wasm")]
 mod exports;

@@ -1,4 +1,5 @@
-//! Judges what a reader predicts: a question of an exercise to explain, whose files the page has given.
+//! Judges what a reader predicts: a question of an exercise to explain, whose files the page has
+//! given.
 
 use std::path::Path;
 

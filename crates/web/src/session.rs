@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 
-use host::cli::{self, Exhibited};
-use host::report::Exhibit;
+use host::cli::{self, Viewed};
+use host::report::RunView;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -24,7 +24,7 @@ const SLOTS: usize = 3;
 /// A page's state: its last runs.
 #[derive(Default)]
 pub struct Session {
-    runs: [Option<Exhibit>; SLOTS],
+    runs: [Option<RunView>; SLOTS],
 }
 
 #[derive(Deserialize)]
@@ -66,7 +66,7 @@ impl Session {
         }
     }
 
-    fn shown(&self, slot: usize) -> Option<&Exhibit> {
+    fn shown(&self, slot: usize) -> Option<&RunView> {
         self.runs.get(slot)?.as_ref()
     }
 }
@@ -89,7 +89,7 @@ fn give(_: &BTreeMap<String, String>) -> Value {
 /// Judges a prediction for the exercise whose files were given.
 #[cfg(target_family = "wasm")]
 fn predict(asked: &Asked) -> Result<Value, String> {
-    let goals = device::given::text("goals").and_then(|text| exercise::veil::off(&text));
+    let goals = device::given::text("goals").and_then(|text| exercise::obfuscation::reveal(&text));
     let goals = goals.ok_or("there is no exercise on this page")?;
     let goals = serde_json::from_str(&goals).map_err(|error| error.to_string())?;
     let exercise = exercise::Exercise { name: String::new(), folder: std::path::PathBuf::new(), goals };
@@ -124,12 +124,12 @@ fn text(arguments: Vec<OsString>) -> Value {
 }
 
 /// Runs, and keeps what there is to show of it. The run before makes room first.
-fn run(place: &mut Option<Exhibit>, mut arguments: Vec<OsString>) -> Value {
+fn run(place: &mut Option<RunView>, mut arguments: Vec<OsString>) -> Value {
     *place = None;
     arguments.extend(LIMITS.map(OsString::from));
-    let Exhibited { exhibit, exit_code, messages } = cli::exhibit(arguments, STEPS);
-    let overview = exhibit.as_ref().map(Exhibit::overview);
-    *place = exhibit;
+    let Viewed { view, exit_code, messages } = cli::view(arguments, STEPS);
+    let overview = view.as_ref().map(RunView::overview);
+    *place = view;
     json!({"overview": overview, "messages": messages, "exit_code": exit_code})
 }
 

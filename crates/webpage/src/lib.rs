@@ -1,14 +1,14 @@
-//! A report as one web page that needs nothing else: no network, no other file. Data in, HTML out; no
-//! files.
+//! A report as one web page that needs nothing else: no network, no other file. Data in, HTML out;
+//! no files.
 //!
 //! ```text
 //! lib        the frame, and what stands in it: headings, sentences      page.css  page.js
 //! listing    source with the counts of each line, as a heat map         the look; sorting, unfolding
 //! ```
 //!
-//! What must stay true: every text goes through `maud`, which escapes it; only our own style, script
-//! and drawings do not. The page's policy forbids it to load anything. It says all that it shows
-//! without the script.
+//! What must stay true: every text goes through `maud`, which escapes it; only our own style,
+//! script and drawings do not. The page's policy forbids it to load anything. It says all that it
+//! shows without the script.
 #![forbid(unsafe_code)]
 
 mod listing;

@@ -62,15 +62,15 @@ pub struct Ptx {
 }
 
 impl Listing {
-    /// The sectors and wavefronts of the dearest line.
+    /// The sectors and wavefronts of the costliest line.
     pub fn worst(&self) -> u64 {
         let lines =
             self.entries.iter().filter_map(|entry| if let Entry::Line(line) = entry { Some(line) } else { None });
         lines.filter_map(|line| line.counts.as_ref()).map(|counts| counts.cost).max().unwrap_or(0)
     }
 
-    /// The listing as a table called `name`. The colours are those of shares of `worst`; `ptx` says whether the PTX of
-    /// each line can be unfolded.
+    /// The listing as a table called `name`. The colours are those of shares of `worst`; `ptx` says
+    /// whether the PTX of each line can be unfolded.
     pub fn table(&self, name: &str, worst: u64, ptx: bool) -> Markup {
         html! {
             div.scroll tabindex="0" role="region" aria-label=(name) {
@@ -101,7 +101,8 @@ impl Listing {
         }
     }
 
-    /// The listing as a table called `name`, beside its PTX, in which each instruction has the number of its line.
+    /// The listing as a table called `name`, beside its PTX, in which each instruction has the
+    /// number of its line.
     pub fn beside(&self, name: &str, worst: u64) -> Markup {
         let lines =
             self.entries.iter().filter_map(|entry| if let Entry::Line(line) = entry { Some(line) } else { None });

@@ -1,4 +1,5 @@
-//! Text for people, as every program here writes it: paragraphs of one width, and numbers with their units. Pure.
+//! Text for people, as every program here writes it: paragraphs of one width, and numbers with
+//! their units. Pure.
 
 pub mod units;
 
@@ -29,8 +30,30 @@ pub fn paragraph(words: &str) -> String {
 /// A paragraph in lines of at most `width` columns: the first begins with `first`, the others with
 /// `others`. No word is broken.
 pub fn wrapped(words: &str, width: usize, first: &str, others: &str) -> String {
-    fill(&one_line(words), Options::new(width).break_words(false), first, others)
+    // A number and its unit stay together.
+    let joined = joined(&one_line(words));
+    fill(&joined, Options::new(width).break_words(false), first, others).replace(JOIN, " ")
 }
+
+/// A space at which no line ends.
+const JOIN: char = '\u{a0}';
+
+/// The text with its numbers and their units joined.
+fn joined(text: &str) -> String {
+    let words: Vec<&str> = text.split(' ').collect();
+    let mut joined = String::with_capacity(text.len());
+    for (at, word) in words.iter().enumerate() {
+        if at > 0 {
+            let is_unit = UNITS.contains(&word.trim_end_matches(['.', ',', ';', ':', ')']));
+            let number = words[at - 1].ends_with(|c: char| c.is_ascii_digit());
+            joined.push(if is_unit && number { JOIN } else { ' ' });
+        }
+        joined += word;
+    }
+    joined
+}
+
+const UNITS: [&str; 9] = ["%", "us", "ms", "s", "B", "KiB", "MiB", "GiB", "GB/s"];
 
 /// As [`wrapped`], for a line of code, whose long words may end after a bracket or a comma.
 pub fn wrapped_code(code: &str, width: usize, first: &str, others: &str) -> String {
@@ -62,19 +85,20 @@ fn in_parts(word: Word<'_>) -> impl Iterator<Item = Word<'_>> {
     parts.into_iter()
 }
 
-/// Another program's text as one line: line breaks and the indentation after them become single spaces.
+/// Another program's text as one line: line breaks and the indentation after them become single
+/// spaces.
 pub fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Text that contains users' names as one line: control characters, such as a line break in a file name, and marks that
-/// change the direction of what follows are escaped.
+/// Text that contains users' names as one line: control characters, such as a line break in a file
+/// name, and marks that change the direction of what follows are escaped.
 pub fn printable(text: &str) -> String {
     text.chars().map(|c| escaped(c, |_| false)).collect()
 }
 
-/// A message in which words that nobody would read to their end, such as an argument of thousands of bytes, are cut in
-/// their middle. Paths are shorter than that.
+/// A message in which words that nobody would read to their end, such as an argument of thousands
+/// of bytes, are cut in their middle. Paths are shorter than that.
 pub fn readable(text: &str) -> String {
     const LONGEST: usize = 400;
     const KEPT: usize = 100;
@@ -88,7 +112,27 @@ pub fn readable(text: &str) -> String {
     text.split(' ').map(shown).collect::<Vec<_>>().join(" ")
 }
 
-/// Another program's output as text of several lines: only line breaks and tabs stay as they are, as in [`printable`].
+/// What `clap` says of a wrong command line, as one line without "error: ": its first paragraph, its
+/// tips, and the command whose help says more.
+pub fn usage_line(text: &str) -> String {
+    let mut paragraphs = text.split("\n\n");
+    let mut parts = vec![one_line(paragraphs.next().unwrap_or_default())];
+    let mut help = String::from("--help");
+    for paragraph in paragraphs.map(str::trim_start) {
+        if paragraph.starts_with("tip:") {
+            parts.push(one_line(paragraph));
+        } else if let Some(usage) = paragraph.strip_prefix("Usage: ") {
+            let command = usage.split_whitespace().take_while(|word| !word.starts_with(['<', '[', '-']));
+            help = command.chain(["--help"]).collect::<Vec<_>>().join(" ");
+        }
+    }
+    let line = parts.join("; ");
+    let line = line.strip_prefix("error: ").unwrap_or(&line);
+    printable(&readable(&format!("{line}; see {help}")))
+}
+
+/// Another program's output as text of several lines: only line breaks and tabs stay as they are,
+/// as in [`printable`].
 pub fn printable_lines(text: &str) -> String {
     text.chars().map(|c| escaped(c, |c| matches!(c, '\n' | '\t'))).collect()
 }
@@ -97,14 +141,15 @@ fn escaped(c: char, stays: impl Fn(char) -> bool) -> String {
     if is_shown(c) || stays(c) { c.to_string() } else { c.escape_default().to_string() }
 }
 
-/// Whether a terminal or a page shows a character, rather than doing something else: control characters and marks that
-/// change the direction of what follows are not shown.
+/// Whether a terminal or a page shows a character, rather than doing something else: control
+/// characters and marks that change the direction of what follows are not shown.
 pub fn is_shown(c: char) -> bool {
     let turns = matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     !c.is_control() && !turns
 }
 
-/// A word of a command that is shown to be copied: quoted for the shell if it has more than plain characters.
+/// A word of a command that is shown to be copied: quoted for the shell if it has more than plain
+/// characters.
 pub fn shell_word(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "_-+=:,./@%".contains(c);
     match !word.is_empty() && word.chars().all(plain) {
@@ -124,6 +169,14 @@ mod tests {
         let long = readable(&format!("argument 0, bytes:{}é, is wrong", "é0".repeat(50_000)));
         assert!(long.starts_with("argument 0, bytes:é0é0") && long.ends_with("0é0é, is wrong"), "{long}");
         assert_eq!(long.chars().count(), "argument 0, ".len() + 203 + " is wrong".len());
+    }
+
+    #[test]
+    fn wrong_command_lines_are_one_line() {
+        let text = "error: unexpected argument '--al\u{1b}l' found\n\n  tip: a similar argument exists: '--all'\n\n\
+                    Usage: course grade --all <NAME>\n\nFor more information, try '--help'.\n";
+        let line = r"unexpected argument '--al\u{1b}l' found; tip: a similar argument exists: '--all'; see course grade --help";
+        assert_eq!(usage_line(text), line);
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! Formats numbers for people: memory sizes, times, percentages and ratios. Tables, reports and messages call it. Pure.
+//! Formats numbers for people: memory sizes, times, percentages and ratios. Tables, reports and
+//! messages call it. Pure.
 
 /// Bytes in milliseconds as GB/s (10^9 bytes).
 pub fn gigabytes_per_second(bytes: u64, milliseconds: f64) -> f64 {

@@ -1,4 +1,5 @@
-//! A PTX error with its line, and a mark under the wrong text. `check` prints each error with it. Pure.
+//! A PTX error with its line, and a mark under the wrong text. `check` prints each error with it.
+//! Pure.
 
 use ptx::Error;
 use wording::{WIDTH, is_shown, printable};
@@ -27,7 +28,8 @@ pub(super) fn marked(name: &str, text: &str, error: &Error) -> String {
     shown
 }
 
-/// The part of the line around the error, of at most this width and without its indentation, and the mark under it.
+/// The part of the line around the error, of at most this width and without its indentation, and
+/// the mark under it.
 fn line_and_mark(text: &str, error: &Error, width: usize) -> (String, String) {
     let line = text.lines().nth((error.line as usize).saturating_sub(1)).unwrap_or_default();
     let characters: Vec<char> = line.chars().collect();

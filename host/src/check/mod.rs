@@ -30,6 +30,7 @@ use serde_json::{Value, json};
 use wording::{one_line, printable};
 
 use crate::listing;
+use crate::progress::Progress;
 use crate::report::Format;
 use crate::units::counted;
 
@@ -66,7 +67,12 @@ pub(crate) fn main(matches: &ArgMatches, format: Format, out: &mut dyn Write) ->
         Flags::from_arg_matches(matches).map_err(|error| Error::request("FILE.ptx", one_line(&error.to_string())))?;
     let file = PtxFile::from(file);
     let name = file.name();
-    match ptx::parse(&name, file.text()?) {
+    let text = file.text()?;
+    let progress = Progress::on_terminal();
+    progress.begin(|| format!("reading {name}"));
+    let parsed = ptx::parse(&name, text);
+    drop(progress);
+    match parsed {
         Ok(module) => match decoded {
             Some(kernel) => write_decoded(&name, &module, &kernel, format, out),
             None => write_kernels(&name, &module, format, out),
@@ -150,7 +156,8 @@ fn write_errors(errors: &Errors, format: Format, out: &mut dyn Write) -> Result<
 struct Kernel<'a> {
     function: &'a Function,
     parameters: Vec<&'a Variable>,
-    /// Static shared memory of a block and local memory of a thread in bytes, where the simulator runs it.
+    /// Static shared memory of a block and local memory of a thread in bytes, where the simulator
+    /// runs it.
     shared_and_local: Option<(u64, u64)>,
     /// Registers that are read but never written.
     never_written: Vec<String>,

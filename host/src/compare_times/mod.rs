@@ -68,7 +68,8 @@ pub fn command() -> Command {
 ///
 /// # Errors
 ///
-/// [`Error::File`] for a file that is not a report, or that cannot be compared with the other; [`Error::Output`].
+/// [`Error::File`] for a file that is not a report, or that cannot be compared with the other;
+/// [`Error::Output`].
 pub(crate) fn main(matches: &ArgMatches, format: Format, out: &mut dyn Write) -> Result<()> {
     let arguments = Arguments::from_arg_matches(matches)
         .map_err(|error| Error::request("compare", one_line(&error.to_string())))?;

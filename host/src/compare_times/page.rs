@@ -70,7 +70,8 @@ fn cells(times: &Row) -> Vec<Text> {
     cells.map(|(column, (text, value))| Text { text, value, class: class(column) }).collect()
 }
 
-/// The ratios of what is faster or slower, as bars: of what is neither, a bar would look like a difference.
+/// The ratios of what is faster or slower, as bars: of what is neither, a bar would look like a
+/// difference.
 fn changes(rows: &[Row]) -> Option<Plot> {
     let point = |(index, row): (usize, &Row)| {
         let label = format!("{}, {}", row.name, row.cache.words());

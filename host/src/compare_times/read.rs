@@ -1,5 +1,5 @@
-//! Reads reports that `host LAB --format json` wrote. [`super`] calls it. Reads the files that it is given and nothing
-//! else.
+//! Reads reports that `host LAB --format json` wrote. [`super`] calls it. Reads the files that it
+//! is given and nothing else.
 
 use std::path::Path;
 
@@ -9,7 +9,8 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 use wording::{one_line, printable};
 
-/// The longest report that is read from a stream, which may never end. A lab's report has some kilobytes.
+/// The longest report that is read from a stream, which may never end. A lab's report has some
+/// kilobytes.
 const LONGEST: usize = 256 << 20;
 
 const JSON: Kind = Kind {
@@ -18,7 +19,8 @@ const JSON: Kind = Kind {
     other: |_| None,
 };
 
-/// The part of a lab's report that a comparison needs. Its fields are those of [`crate::report::LabReport`] as JSON.
+/// The part of a lab's report that a comparison needs. Its fields are those of
+/// [`crate::report::LabReport`] as JSON.
 #[derive(Debug, Deserialize)]
 pub(super) struct Report {
     pub lab: String,

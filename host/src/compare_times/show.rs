@@ -1,4 +1,5 @@
-//! Writes a comparison in each format. [`super`] calls it last; it returns the text and prints nothing.
+//! Writes a comparison in each format. [`super`] calls it last; it returns the text and prints
+//! nothing.
 
 use std::io::Write;
 

@@ -1,4 +1,5 @@
-//! The rule: which verdict two medians with their uncertainties allow. `pairs` calls it for each variant. Pure.
+//! The rule: which verdict two medians with their uncertainties allow. `pairs` calls it for each
+//! variant. Pure.
 
 use serde::{Serialize, Serializer};
 

@@ -1,4 +1,5 @@
-//! `--report`: the course as one web page, on which each lab's report can be unfolded. [`super`] calls it.
+//! `--report`: the course as one web page, on which each lab's report can be unfolded. [`super`]
+//! calls it.
 
 use std::path::Path;
 

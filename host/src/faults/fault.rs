@@ -1,4 +1,5 @@
-//! A fault of the kernel as data, for the JSON reports. The flow of labs and `host run` make it of errors and findings.
+//! A fault of the kernel as data, for the JSON reports. The flow of labs and `host run` make it of
+//! errors and findings.
 
 use device::Error;
 use serde::Serialize;
@@ -6,12 +7,14 @@ use simt::faults::{AllocationSpan, SourcePosition, own_frame};
 use simt::{Finding, Trap, TrapKind};
 use wording::one_line;
 
-/// What the kernel did wrong, and where, as far as the device reports it. A GPU reports only the kernel.
+/// What the kernel did wrong, and where, as far as the device reports it. A GPU reports only the
+/// kernel.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Fault {
     /// Its kind, as a word that programs can compare.
     pub kind: &'static str,
-    /// The check that found it: `memory`, `init`, `race`, `sync` or `undefined`; `None` if it stopped the kernel.
+    /// The check that found it: `memory`, `init`, `race`, `sync` or `undefined`; `None` if it
+    /// stopped the kernel.
     pub check: Option<&'static str>,
     /// The message for people.
     pub message: String,

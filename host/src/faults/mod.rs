@@ -70,7 +70,8 @@ impl Findings {
         Self { list: trap.map(|trap| trap.findings.clone()).unwrap_or_default(), beyond: 0 }
     }
 
-    /// The findings of several launches. A kernel's fault counts once, however many launches it occurs in.
+    /// The findings of several launches. A kernel's fault counts once, however many launches it
+    /// occurs in.
     pub fn of_all<'a>(launches: impl Iterator<Item = &'a Self>) -> Self {
         let mut all = Self::default();
         launches.for_each(|findings| all.add(findings));

@@ -119,7 +119,7 @@ fn run_on<L: Lab>(
 ) -> Result<()> {
     // Planned as for counts: what is swept only for times would take minutes here.
     let Plan { mut data, variants, .. } = lab.plan(device)?;
-    // A variant that has a model of its own shows what only that model has.
+    // A variant with a fixed model shows what only that model has.
     for variant in variants.iter().filter(|variant| variant.device.is_none()) {
         lab.reset(&mut data)?;
         let mut row = flow::nothing_known(variant);

@@ -93,6 +93,10 @@ impl Lab for Banks {
         json!({"blocks": self.blocks, "rounds": self.rounds})
     }
 
+    fn chooses_rows(&self) -> bool {
+        !self.patterns.iter().eq(&PATTERNS.into_iter().filter(|pattern| !pattern.extra).collect::<Vec<_>>())
+    }
+
     fn plan<'a>(&'a self, device: &Device) -> Result<Plan<'a, Data>> {
         let mut devices = vec![("this device", device.clone())];
         if let Some(model) = stand_in(device, "g80")? {

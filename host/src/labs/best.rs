@@ -5,7 +5,8 @@
 use best_kernels::{Gpu, product::SUMS_PER_BLOCK};
 use device::{Buffer, Device, Result};
 
-/// The size of a device: an H200's multiprocessors where the simulator does not say how many threads one holds.
+/// The size of a device: an H200's multiprocessors where the simulator does not say how many
+/// threads one holds.
 pub(super) fn gpu(device: &Device) -> Gpu {
     let properties = device.properties();
     let each = properties.max_threads_per_multiprocessor.unwrap_or(Gpu::H200.threads_per_multiprocessor());

@@ -1,9 +1,9 @@
-//! Compares a lab's result with its reference: exactly where the result is determined, and within the error of f32
-//! arithmetic where the order of a sum is free. Labs call it through [`Outcome`](super::lab::Outcome). Pure: it reads
-//! results that have been copied to the host.
+//! Compares a lab's result with its reference: exactly where the result is determined, and within
+//! the error of f32 arithmetic where the order of a sum is free. Labs call it through
+//! [`Outcome`](super::lab::Outcome). Pure: it reads results that have been copied to the host.
 //!
-//! The allowed error follows from the number of terms and is part of the report, so that "right" is well defined. The
-//! comparisons use the crate `approx`.
+//! The allowed error follows from the number of terms and is part of the report, so that "right" is
+//! well defined. The comparisons use the crate `approx`.
 //!
 //! Where the order of a sum is free, each rounding on the way may cost 2^-24 of the magnitude of
 //! the terms. The report shows how many roundings were allowed for, and how much of the tolerance
@@ -84,7 +84,8 @@ impl Reference {
 pub enum Expected {
     /// Its expected value.
     Known(Reference),
-    /// Only the largest magnitude that it can have, rounding errors aside: for elements outside a sample.
+    /// Only the largest magnitude that it can have, rounding errors aside: for elements outside a
+    /// sample.
     AtMost(f64),
     /// Nothing, because it is not part of the result.
     Anything,
@@ -132,7 +133,8 @@ pub fn exact<T: Pod + Into<f64> + Sync>(
     found: &[T],
     expected: impl Fn(usize, usize) -> T + Sync,
 ) -> Comparison {
-    // Comparing a part of a row as bytes is many times as fast as element by element, in builds without optimisation most of all.
+    // Comparing a part of a row as bytes is many times as fast as element by element, in builds
+    // without optimisation most of all.
     let same = |found: &[T], row: usize, first_column: usize| {
         let mut wanted = [T::zeroed(); TILE];
         let mut at = 0;
@@ -256,11 +258,12 @@ struct Part {
     first: Option<(usize, usize, f64, f64)>,
 }
 
-/// The side of a tile in elements. Comparing by tiles keeps a reference with another order (a transpose) in the cache.
+/// The side of a tile in elements. Comparing by tiles keeps a reference with another order (a
+/// transpose) in the cache.
 const TILE: usize = 64;
 
-/// Compares every element, on all cores. `same` may say that elements of a row, from a column on, all
-/// equal their reference, at most [`TILE`] of them: they need no `compare` then.
+/// Compares every element, on all cores. `same` may say that elements of a row, from a column on,
+/// all equal their reference, at most [`TILE`] of them: they need no `compare` then.
 fn compare<T: Pod + Into<f64> + Sync>(
     shape: Shape,
     found: &[T],

@@ -75,6 +75,10 @@ impl Lab for Constant {
         json!({"size": self.x.len(), "block": block, "input": named(x.input.as_ref())})
     }
 
+    fn chooses_rows(&self) -> bool {
+        self.options.tasks.any()
+    }
+
     fn plan<'a>(&'a self, device: &Device) -> Result<Plan<'a, Data>> {
         let filled = |elements: &[f32]| {
             let mut buffer = device.buffer(elements.len())?;

@@ -10,6 +10,7 @@ use common::random::Random;
 use device::peers::Peers;
 use device::{Buffer, Device, LaunchConfig, Result, Tail};
 use kernels::dot as kernel;
+use picture::Counted;
 use serde_json::{Value, json};
 
 pub use table::Options;
@@ -21,10 +22,11 @@ use super::inputs::{DefaultSize, named, second_vector};
 use super::lab::{Lab, Outcome, Plan, Variant};
 use super::launcher::config_of;
 use super::settings::Settings;
-use super::showcase::Showcase;
+use super::showcase::{Showcase, Steps};
 use super::variants::{VariantSpec, meanings};
 use crate::peers::{self, Peer};
-use crate::report::{Conclusion, Elements, FirstScreen, Meaning, Subject, Tolerance};
+use crate::report::measures::ALL_REQUESTS;
+use crate::report::{Bound, Conclusion, Elements, FirstScreen, Goal, Meaning, Row, Subject, Target, Tolerance};
 
 /// The lab: two vectors.
 pub struct Dot {
@@ -58,13 +60,30 @@ impl Lab for Dot {
     const SHAPED: bool = true;
     const SHOWCASE: Showcase = Showcase {
         start: &[("device", "sim:hopper"), ("size", "4096")],
-        row: "shared-linear",
+        row: "global-linear",
         access: "global load",
         charted: Some(("global-linear", "shared-linear")),
         elements: Some(Elements {
             rows: &["global-linear", "shared-linear"],
             arrays: &["A and B", "the partial sums"],
+            counted: Counted::Loads,
         }),
+        steps: Some(Steps {
+            title: "where the sums are",
+            rows: &[
+                ("global-linear", "global memory"),
+                ("shared-linear", "shared memory"),
+                ("best-linear", "registers"),
+            ],
+        }),
+        goals: &[Goal {
+            ask: "Take a tenth of the requests to global memory.",
+            row: Row::Named(""),
+            measure: &ALL_REQUESTS,
+            unit: " requests",
+            bound: Bound::AtMost(Target::Part(0.1, Row::Named("global-linear"))),
+            except: &[],
+        }],
         ..Showcase::DEFAULTS
     };
     const MEANINGS: fn() -> Vec<Meaning> = || [meanings::<Method>(), meanings::<Layout>()].concat();
@@ -146,7 +165,8 @@ impl Dot {
         let left = if of == Method::Best { 1 } else { launch.grid[0] as usize };
         let tree = u64::from(launch.block[0].ilog2()) + 1;
         let roundings = match of {
-            // Roundings of the product, a thread's sums, a tree, the blocks' sums, and another tree.
+            // Roundings of the product, a thread's sums, a tree, the blocks' sums, and another
+            // tree.
             Method::Best => {
                 1 + blocks::numbers_of_a_thread(size, launch.grid[0]) + 2 * tree + u64::from(launch.grid[0])
             }
@@ -162,7 +182,8 @@ impl Dot {
                 match of {
                     Method::Global => launcher.launch(&kernel::dot_global, &launch, (all_a, all_b, scratch, sums)),
                     Method::Shared => launcher.launch(&kernel::dot_shared, &launch, (all_a, all_b, sums)),
-                    // SAFETY: both vectors have `size` elements, and the slots are those of the grid, all 0.
+                    // SAFETY: both vectors have `size` elements, and the slots are those of the
+                    // grid, all 0.
                     Method::Best => unsafe {
                         launcher.launch_unchecked(&best_kernels::dot::dot_best, &launch, (a, b, size, sums, slots))
                     },

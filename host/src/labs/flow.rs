@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use common::output_file;
 use device::{Device, Error, Result};
 use serde_json::{Map, Value};
+use simt::Model;
 
 use super::lab::{Lab, Plan, Values, Variant};
 use super::launcher::{Launcher, Record};
@@ -21,7 +22,7 @@ use crate::faults::{Fault, Findings};
 use crate::limits;
 use crate::lines::{LineCounts, Lines};
 use crate::predicted::why;
-use crate::report::{self, Comparison, CounterSource, LabReport, RowPrediction, VariantReport};
+use crate::report::{self, Comparison, CounterSource, LabReport, RowPrediction, Small, VariantReport};
 use crate::stopwatch::Stopwatch;
 use crate::timing::{Times, Timing};
 use crate::units::gigabytes_per_second;
@@ -32,13 +33,15 @@ use crate::units::gigabytes_per_second;
 ///
 /// # Errors
 ///
-/// [`Error::Request`], [`Error::File`] and [`Error::OutOfMemory`] before anything runs; the device's
-/// errors after. Wrong results and faults of kernels are not errors: they are in the report.
+/// [`Error::Request`], [`Error::File`] and [`Error::OutOfMemory`] before anything runs; the
+/// device's errors after. Wrong results and faults of kernels are not errors: they are in the
+/// report.
 pub fn run<L: Lab>(device: &Device, options: L::Options, settings: &Settings) -> Result<LabReport> {
     let progress = &settings.progress;
     let name = L::NAME;
     check_files(settings)?;
-    let counts_loads = settings.lines.draws_elements() || settings.has_page() && L::SHOWCASE.elements.is_some();
+    let counts_loads =
+        settings.lines.draws_elements() || settings.has_page() && L::SHOWCASE.elements.is_some() || L::COUNTS_LOADS;
     let settings = &Settings { counts_loads, ..settings.clone() };
     settings.peer.check(device, L::PEERS)?;
     settings.predicted.check(device, settings.counters)?;
@@ -55,6 +58,10 @@ pub fn run<L: Lab>(device: &Device, options: L::Options, settings: &Settings) ->
     device.watch(progress.of_launch());
     let lab = L::new(device, options, settings)?;
     let mut plan = lab.plan(device)?;
+    let left_out = |variant: &Variant<'_, L::Data>| L::FIRST.leaves_out(&variant.name, &variant.facts);
+    if settings.first_alone && !chooses_rows(&lab, device, settings) && !plan.variants.iter().all(left_out) {
+        plan.variants.retain(|variant| !left_out(variant));
+    }
     let own = plan.variants.len();
     settings.orders.check_some(plan.variants.iter().any(|variant| variant.device.is_none()))?;
     let peers = settings.peer.load(device, L::PEERS)?;
@@ -81,9 +88,7 @@ pub fn run<L: Lab>(device: &Device, options: L::Options, settings: &Settings) ->
     let saved = run_variants(&lab, plan, device, settings, &mut report)?;
     if !device.properties().is_gpu() {
         report.counters_from = Some(CounterSource::Simulator);
-        if let (false, None, Some(model)) =
-            (settings.predicted.asked(), device.properties().simulates, device.predicted_model())
-        {
+        if let Some(model) = unasked(device, settings) {
             report.leave_out_launches(model);
         }
     } else if alongside && report.stopped.is_none() {
@@ -105,7 +110,8 @@ pub fn run<L: Lab>(device: &Device, options: L::Options, settings: &Settings) ->
     if settings.predicted.why {
         report.conclusions.extend(report.variants.iter().flat_map(why::of));
     }
-    // A fault that stops a kernel is the program's error, and a page of half a run would look like a whole one.
+    // A fault that stops a kernel is the program's error, and a page of half a run would look like
+    // a whole one.
     if let (Some(path), None) = (&settings.report, &report.stopped) {
         report::write_page(&report, L::ABOUT, path)?;
     }
@@ -153,6 +159,7 @@ pub(super) fn empty_report<L: Lab>(lab: &L, device: &Device, settings: &Settings
         meanings: (L::MEANINGS)(),
         subjects: L::SUBJECTS,
         first: L::FIRST,
+        every_row: chooses_rows(lab, device, settings),
         legend: settings.legend,
         why: settings.predicted.why,
         device: device.properties().clone(),
@@ -177,6 +184,11 @@ pub(super) fn empty_report<L: Lab>(lab: &L, device: &Device, settings: &Settings
     }
 }
 
+/// Whether every row is shown: flags choose rows, or times are taken.
+fn chooses_rows<L: Lab>(lab: &L, device: &Device, settings: &Settings) -> bool {
+    lab.chooses_rows() || settings.predicted.predict || device.properties().is_gpu()
+}
+
 /// What all variants have in common.
 fn parameters<L: Lab>(lab: &L, device: &Device, settings: &Settings) -> Map<String, Value> {
     let mut parameters = match lab.parameters() {
@@ -194,7 +206,8 @@ fn parameters<L: Lab>(lab: &L, device: &Device, settings: &Settings) -> Map<Stri
     parameters
 }
 
-/// Fails unless `--output` is possible: all variants have the same result, and its size is within the limit.
+/// Fails unless `--output` is possible: all variants have the same result, and its size is within
+/// the limit.
 fn check_output<D>(plan: &Plan<'_, D>, device: &Device, settings: &Settings) -> Result<()> {
     if settings.output.is_none() {
         return Ok(());
@@ -232,11 +245,14 @@ fn run_variants<L: Lab>(
         let most = variants.iter().map(|variant| variant.useful_bytes).max().unwrap_or(0);
         report.device_copy = stopwatch.copy(most / 2)?;
     }
+    let model = unasked(device, settings);
+    let mut settings = settings.clone();
+    settings.predicted.if_full = model.is_some();
     for variant in &variants {
         progress.begin(|| format!("{}: {}", L::NAME, variant.name));
         lab.reset(&mut data)?;
         let mut result = nothing_known(variant);
-        match once(variant, &mut data, device, settings, &mut result) {
+        match once(variant, &mut data, device, &settings, &mut result) {
             Err(error) if result.stopped.is_some() => {
                 report.variants.push(result);
                 report.stopped = Some(error);
@@ -253,16 +269,36 @@ fn run_variants<L: Lab>(
         }
         result.rate_predicted(&report.variants);
         if let Some(stopwatch) = &mut stopwatch {
-            let mut launcher = Launcher::new(device, settings, variant.preferences, None)?;
+            let mut launcher = Launcher::new(device, &settings, variant.preferences, None)?;
             let work = &mut || (variant.launch)(&mut data, &mut launcher);
             let Times { cold, warm } = stopwatch.measure(variant.useful_bytes, work)?;
             (result.timing, result.warm_timing) = (Some(cold), warm);
             rate(&mut result, report);
         }
         report.variants.push(result);
+        // Once a row's time says something, there are those of all rows.
+        settings.predicted.if_full &= model.is_some_and(|model| report.is_large_enough(model) != Some(true));
         progress.done();
     }
+    if model.is_some() && !settings.predicted.if_full && report.stopped.is_none() {
+        for (row, variant) in variants.iter().enumerate() {
+            if report.variants.get(row).is_some_and(|result| result.small.is_some()) {
+                lab.reset(&mut data)?;
+                once(variant, &mut data, device, &settings, &mut report.variants[row])?;
+            }
+        }
+        for row in 0..report.variants.len() {
+            let (earlier, rest) = report.variants.split_at_mut(row);
+            rest[0].rate_predicted(earlier);
+        }
+    }
     Ok(saved)
+}
+
+/// The GPU whose times the simulator predicts unasked: of small data, it leaves them out.
+fn unasked(device: &Device, settings: &Settings) -> Option<&'static Model> {
+    let may = !device.properties().is_gpu() && device.properties().simulates.is_none();
+    device.predicted_model().filter(|_| may && !settings.predicted.asked() && !settings.predicted.no_predict)
 }
 
 /// The report of a variant before it runs.
@@ -278,7 +314,8 @@ pub(super) fn nothing_known<D>(variant: &Variant<'_, D>) -> VariantReport {
     }
 }
 
-/// Launches a variant once, to its end, and adds the result to the report, as well as the fault of a kernel.
+/// Launches a variant once, to its end, and adds the result to the report, as well as the fault of
+/// a kernel.
 pub(super) fn once<D>(
     variant: &Variant<'_, D>,
     data: &mut D,
@@ -306,6 +343,7 @@ pub(super) fn once<D>(
         }
         return Err(error);
     }
+    result.small = Small::of(record.predicted.iter().map(|(_, predicted)| predicted));
     result.predicted = {
         let predicted = record.predicted.iter().map(|(kernel, predicted)| (*kernel, predicted));
         RowPrediction::of(predicted, result.useful_bytes, result.operations)

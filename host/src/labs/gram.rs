@@ -13,6 +13,7 @@ use best_kernels::product::TileLaunch;
 use common::random::Random;
 use device::peers::Peers;
 use device::{Device, Error, Matrix, Result};
+use picture::Counted;
 use serde_json::{Value, json};
 
 pub use table::Options;
@@ -24,10 +25,11 @@ use super::inputs::{DefaultSize, HostMatrix, bytes_of, check_room, named};
 use super::lab::{Lab, Outcome, Plan, Variant};
 use super::product::Products;
 use super::settings::Settings;
-use super::showcase::Showcase;
+use super::showcase::{Showcase, Steps};
 use super::variants::meanings;
 use crate::peers::{self, Peer};
-use crate::report::{Conclusion, Elements, FirstScreen, Meaning, Subject, Tolerance};
+use crate::report::measures::BANK_CONFLICTS_FIRST;
+use crate::report::{Bound, Conclusion, Elements, FirstScreen, Goal, Meaning, Row, Subject, Target, Tolerance};
 
 const SIZE: DefaultSize = DefaultSize { on_gpu: 3072, on_simulator: 256 };
 
@@ -81,7 +83,19 @@ impl Lab for Gram {
         beside: "padded32",
         access: "shared load",
         charted: Some(("tiled32", "padded32")),
-        elements: Some(Elements { rows: &["tiled16", "tiled32"], arrays: &["A"] }),
+        elements: Some(Elements { rows: &["tiled16", "tiled32"], arrays: &["A"], counted: Counted::Loads }),
+        steps: Some(Steps {
+            title: "floats in a row of the tile",
+            rows: &[("tiled16", "16"), ("padded16", "17"), ("tiled32", "32"), ("padded32", "33")],
+        }),
+        goals: &[Goal {
+            ask: "Choose the row of the tile such that neither loads nor stores conflict.",
+            row: Row::Named(""),
+            measure: &BANK_CONFLICTS_FIRST,
+            unit: " bank conflicts",
+            bound: Bound::AtMost(Target::Number(0.0)),
+            except: &[],
+        }],
         ..Showcase::DEFAULTS
     };
     const MEANINGS: fn() -> Vec<Meaning> = meanings::<Step>;
@@ -127,6 +141,10 @@ impl Lab for Gram {
     fn parameters(&self) -> Value {
         let input = named(self.options.a.input.as_ref());
         json!({"rows": self.a.rows, "cols": self.a.columns, "pitched": self.options.pitched, "input": input})
+    }
+
+    fn chooses_rows(&self) -> bool {
+        self.options.variants.any()
     }
 
     fn plan<'a>(&'a self, device: &Device) -> Result<Plan<'a, Data>> {

@@ -228,7 +228,8 @@ impl MatrixFlags {
     }
 }
 
-/// The second of two vectors of equal length: from the file, if any, else random. `why` says why it has to be as long.
+/// The second of two vectors of equal length: from the file, if any, else random. `why` says why it
+/// has to be as long.
 ///
 /// # Errors
 ///

@@ -1,4 +1,5 @@
-//! The interface of labs: a lab consists of its flags, its data on a device, and a table of variants.
+//! The interface of labs: a lab consists of its flags, its data on a device, and a table of
+//! variants.
 //!
 //! ```text
 //! Lab::new   flags ──▶ inputs on the host              once
@@ -39,7 +40,8 @@ pub trait Lab: Sized + Sync {
     const NAME: &'static str;
     /// Its subject, in one line.
     const ABOUT: &'static str;
-    /// Which counters its table shows, the most important first. The other formats have all counters.
+    /// Which counters its table shows, the most important first. The other formats have all
+    /// counters.
     const SUBJECTS: &'static [Subject];
     /// What a terminal shows first.
     const FIRST: FirstScreen;
@@ -52,11 +54,14 @@ pub trait Lab: Sized + Sync {
     const SHOWCASE: Showcase = Showcase::DEFAULTS;
     /// The default of each flag that depends on the device, for the help.
     const SIZES: &'static [(&'static str, DefaultSize)] = &[];
-    /// Which libraries have rows in its table with `--peer`. A lab without any does not have that flag.
+    /// Which libraries have rows in its table with `--peer`. A lab without any does not have that
+    /// flag.
     const PEERS: &'static [Peer] = &[];
     /// Whether its launches depend on [`Device::multiprocessors`]. If so, its report has the
     /// number, and `--multiprocessors` changes it.
     const SHAPED: bool = false;
+    /// Whether a report shows how often threads load each element, beside the counters.
+    const COUNTS_LOADS: bool = false;
     /// What the names and positions of its rows mean, in the order of the table's columns.
     const MEANINGS: fn() -> Vec<Meaning> = Vec::new;
     /// Its own flags.
@@ -76,6 +81,11 @@ pub trait Lab: Sized + Sync {
     /// omitted; the seed is added.
     fn parameters(&self) -> Value;
 
+    /// Whether flags choose rows: then a terminal shows all of them first.
+    fn chooses_rows(&self) -> bool {
+        false
+    }
+
     /// Allocates the data on a device and returns the variants to run there.
     ///
     /// # Errors
@@ -83,11 +93,13 @@ pub trait Lab: Sized + Sync {
     /// Those of the device.
     fn plan<'a>(&'a self, device: &Device) -> Result<Plan<'a, Self::Data>>;
 
-    /// The libraries' variants on the same data, shown below the lab's own. Called only on a GPU, with `--peer`.
+    /// The libraries' variants on the same data, shown below the lab's own. Called only on a GPU,
+    /// with `--peer`.
     ///
     /// # Errors
     ///
-    /// Those of the device and of the libraries, and [`device::Error::Request`] if no library does what the flags request.
+    /// Those of the device and of the libraries, and [`device::Error::Request`] if no library does
+    /// what the flags request.
     fn peers<'a>(
         &'a self,
         _device: &Device,
@@ -114,7 +126,8 @@ pub struct Plan<'a, D> {
     pub variants: Vec<Variant<'a, D>>,
     /// Sweeps of two axes to show as grids, below the table.
     pub grids: Vec<Grid>,
-    /// Whether the grids show everything, so that the table lists variants only if something is wrong.
+    /// Whether the grids show everything, so that the table lists variants only if something is
+    /// wrong.
     pub compact: bool,
 }
 
@@ -158,7 +171,8 @@ pub struct Variant<'a, D> {
 }
 
 impl<'a, D> Variant<'a, D> {
-    /// A variant called `name`. `launch` may launch any number of kernels; `outcome` reads the result and compares it.
+    /// A variant called `name`. `launch` may launch any number of kernels; `outcome` reads the
+    /// result and compares it.
     pub fn new(
         name: impl Into<String>,
         launch: impl Fn(&mut D, &mut Launcher<'_>) -> Result<()> + 'a,
@@ -294,7 +308,8 @@ impl Outcome {
         Self { comparison: None, values: Saved::whole(shape, found) }
     }
 
-    /// As [`Outcome::exact`] for a vector whose result is only a part of it. The rest is compared, but not saved.
+    /// As [`Outcome::exact`] for a vector whose result is only a part of it. The rest is compared,
+    /// but not saved.
     pub fn exact_part<T: npy::Element + Into<f64> + Sync>(
         found: Vec<T>,
         part: Range<usize>,

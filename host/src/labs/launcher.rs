@@ -3,11 +3,11 @@
 //! changes the device only by what it launches and prefers.
 
 use cuda_std::launch::{ArgumentList, Kernel, SafeKernel};
-use device::{CacheConfig, Counters, Device, GpuOccupancy, LaunchConfig, Predict, Result};
+use device::{CacheConfig, Counters, Device, GpuOccupancy, LaunchConfig, Result};
+use simt::LoadCaching;
 use simt::orders::DrawnOrder;
 use simt::prediction::Predicted;
 use simt::requests::ArrayLoads;
-use simt::{Checks, LoadCaching};
 
 use super::settings::Settings;
 use crate::faults::Findings;
@@ -28,23 +28,17 @@ pub struct Preferences {
     pub context_cache: CacheConfig,
     /// The share of a multiprocessor's memory to use as shared memory, in percent.
     pub carveout: Option<u8>,
-    /// Whether loads without a cache operator go through L1: an option of the driver's compiler and of a model.
+    /// Whether loads without a cache operator go through L1: an option of the driver's compiler and
+    /// of a model.
     pub load_caching: LoadCaching,
 }
 
 /// Launches a variant's kernels.
 pub struct Launcher<'a> {
     device: &'a Device,
-    preferences: Preferences,
-    checks: Checks,
+    /// What all launches have in common.
+    common: LaunchConfig,
     lines: bool,
-    /// How many requests of each instruction are kept.
-    watch: u32,
-    counts_loads: bool,
-    predict: Predict,
-    registers: Option<u32>,
-    /// The order of blocks and warps, if not the usual one.
-    order: Option<DrawnOrder>,
     /// `None` while launches are timed.
     record: Option<&'a mut Record>,
 }
@@ -80,8 +74,9 @@ impl Record {
                 |other: &&mut ArrayLoads| (other.address, other.words.len()) == (array.address, array.words.len());
             match self.loads.iter_mut().find(same) {
                 Some(known) => {
-                    let pairs = known.words.iter_mut().zip(&array.words);
-                    pairs.for_each(|(sum, count)| *sum = sum.saturating_add(*count));
+                    let words = known.words.iter_mut().zip(&array.words);
+                    let moves = known.moves.iter_mut().zip(&array.moves);
+                    words.chain(moves).for_each(|(sum, count)| *sum = sum.saturating_add(*count));
                 }
                 None => self.loads.push(array.clone()),
             }
@@ -114,16 +109,23 @@ impl<'a> Launcher<'a> {
             CacheConfig::None => preferences.cache,
             wish => wish,
         };
-        let preferences = Preferences { cache, carveout: settings.carveout.or(preferences.carveout), ..preferences };
         device.prefer(preferences.context_cache)?;
         // A page shows both.
         let page = settings.has_page();
         let lines = page || settings.lines.wanted();
         let watch = if page || settings.lines.watches() { settings.steps.max(1) } else { 0 };
-        let (predict, registers) = (settings.predicted.wish(device), settings.predicted.thread_registers);
-        let checks = settings.checks();
-        let counts_loads = settings.counts_loads;
-        Ok(Self { device, preferences, checks, lines, watch, counts_loads, predict, registers, order: None, record })
+        let common = LaunchConfig {
+            cache,
+            carveout: settings.carveout.or(preferences.carveout),
+            load_caching: preferences.load_caching,
+            checks: settings.checks(),
+            watch,
+            counts_loads: settings.counts_loads,
+            predict: settings.predicted.wish(device),
+            registers: settings.predicted.thread_registers,
+            ..LaunchConfig::new([1; 3], [1; 3])
+        };
+        Ok(Self { device, common, lines, record })
     }
 
     /// Launches on the simulator without a model in a drawn order, for the results alone.
@@ -138,9 +140,11 @@ impl<'a> Launcher<'a> {
         order: DrawnOrder,
         record: &'a mut Record,
     ) -> Result<Self> {
-        let (checks, predict) = (Checks::NONE, Predict::Nothing);
         let plain = Self::new(device, settings, preferences, Some(record))?;
-        Ok(Self { checks, predict, lines: false, watch: 0, counts_loads: false, order: Some(order), ..plain })
+        let LaunchConfig { cache, carveout, load_caching, registers, grid, block, .. } = plain.common;
+        let order = Some(order);
+        let common = LaunchConfig { cache, carveout, load_caching, registers, order, ..LaunchConfig::new(grid, block) };
+        Ok(Self { common, lines: false, ..plain })
     }
 
     /// The device that it launches on.
@@ -148,7 +152,8 @@ impl<'a> Launcher<'a> {
         self.device
     }
 
-    /// Launches a safe kernel with the preferences added to `config`. The occupancy of the first one is the variant's.
+    /// Launches a safe kernel with the preferences added to `config`. The occupancy of the first
+    /// one is the variant's.
     ///
     /// # Errors
     ///
@@ -213,19 +218,9 @@ impl<'a> Launcher<'a> {
         arguments: A,
         has_occupancy: bool,
     ) -> Result<()> {
-        let Preferences { cache, carveout, load_caching, .. } = self.preferences;
-        let config = LaunchConfig {
-            cache,
-            carveout,
-            load_caching,
-            checks: self.checks,
-            watch: self.watch,
-            counts_loads: self.counts_loads,
-            predict: self.predict,
-            registers: self.registers.or(config.registers),
-            order: self.order,
-            ..*config
-        };
+        let &LaunchConfig { grid, block, cluster, cooperative, dynamic_shared, .. } = config;
+        let registers = self.common.registers.or(config.registers);
+        let config = LaunchConfig { grid, block, cluster, cooperative, dynamic_shared, registers, ..self.common };
         let Some(record) = &mut self.record else {
             // SAFETY: the caller's promise.
             return unsafe { self.device.launch_unchecked(kernel, &config, arguments) }.map(drop);

@@ -21,7 +21,8 @@ use crate::report::{Conclusion, FirstScreen, Meaning, Subject};
 
 const SIZE: DefaultSize = DefaultSize { on_gpu: 1 << 23, on_simulator: 1 << 12 };
 
-/// Elements of a row of the matrix that is copied: not a multiple of a line, so that a pitch makes a difference.
+/// Elements of a row of the matrix that is copied: not a multiple of a line, so that a pitch makes
+/// a difference.
 const COLUMNS: usize = 1000;
 
 /// Threads of a block, as the staged kernel declares them.
@@ -105,6 +106,10 @@ impl Lab for Layout {
 
     fn parameters(&self) -> Value {
         json!({"size": self.options.size.unwrap_or(self.size as u64), "block": BLOCK})
+    }
+
+    fn chooses_rows(&self) -> bool {
+        self.options.variants.any()
     }
 
     fn plan<'a>(&'a self, device: &Device) -> Result<Plan<'a, Data>> {

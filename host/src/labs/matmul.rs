@@ -12,21 +12,22 @@ use crate::flag_values::each_once;
 use common::random::Random;
 use device::peers::Peers;
 use device::{Device, Error, Result};
+use picture::Counted;
 use serde_json::{Value, json};
 
 pub use product::Data;
 use product::{OnDevice, Product};
 pub use table::Options;
-use table::{CONCLUSIONS, FIRST, SWEEPS, Step};
+use table::{CONCLUSIONS, FIRST, LOADS_OF_AN_ELEMENT, SWEEPS, Step};
 
 use super::best::SplitWorkspace;
 use super::inputs::{DefaultSize, HostMatrix, bytes_of, check_matrix, check_room, named};
 use super::lab::{Lab, Plan, Variant};
 use super::settings::Settings;
-use super::showcase::Showcase;
+use super::showcase::{Showcase, Steps};
 use super::variants::meanings;
 use crate::peers::{self, Peer};
-use crate::report::{Conclusion, Elements, FirstScreen, Meaning, Subject, Sweep};
+use crate::report::{Bound, Conclusion, Elements, FirstScreen, Goal, Meaning, Row, Subject, Sweep, Target};
 
 /// The smallest size of a plot.
 const LEAST_PLOTTED: u64 = 32;
@@ -56,13 +57,30 @@ impl Lab for Matmul {
     const SIZES: &'static [(&'static str, DefaultSize)] = &[("m", SIZE)];
     const PEERS: &'static [Peer] = &[Peer::Cublas];
     const SHAPED: bool = true;
+    const COUNTS_LOADS: bool = true;
     const SHOWCASE: Showcase = Showcase {
         start: &[("device", "sim:hopper"), ("m", "64"), ("naive", ""), ("tiled16", ""), ("tiled32", "")],
         row: "naive",
         beside: "tiled32",
         access: "global load",
         charted: Some(("naive", "tiled32")),
-        elements: Some(Elements { rows: &["naive", "tiled16", "tiled32"], arrays: &["A", "B"] }),
+        elements: Some(Elements {
+            rows: &["naive", "tiled16", "tiled32"],
+            arrays: &["A", "B"],
+            counted: Counted::Loads,
+        }),
+        steps: Some(Steps {
+            title: "tile",
+            rows: &[("naive", "none"), ("tiled16", "16 x 16"), ("tiled32", "32 x 32")],
+        }),
+        goals: &[Goal {
+            ask: "Load each element from global memory at most twice.",
+            row: Row::Named(""),
+            measure: &LOADS_OF_AN_ELEMENT,
+            unit: " loads of each element",
+            bound: Bound::AtMost(Target::Number(2.0)),
+            except: &[],
+        }],
         ..Showcase::DEFAULTS
     };
     const MEANINGS: fn() -> Vec<Meaning> = meanings::<Step>;
@@ -135,6 +153,10 @@ impl Lab for Matmul {
             _ => [Value::Null, self.options.n.into(), self.options.k.into()],
         };
         json!({"m": m, "n": n, "k": k, "pitched": pitched, "input": input, "input_b": input_b})
+    }
+
+    fn chooses_rows(&self) -> bool {
+        self.options.variants.any()
     }
 
     fn plan<'a>(&'a self, device: &Device) -> Result<Plan<'a, Data>> {

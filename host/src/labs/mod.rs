@@ -1,5 +1,5 @@
-//! The labs, and the program's list of them. Each lab's file is one subcommand, with its flags, variants and reference.
-//! `cli`, `course` and `listing` go through the list.
+//! The labs, and the program's list of them. Each lab's file is one subcommand, with its flags,
+//! variants and reference. `cli`, `course` and `listing` go through the list.
 //!
 //! ```text
 //! lab        the interface: trait Lab, Plan, Variant, Outcome
@@ -57,7 +57,7 @@ pub use inputs::{MatrixFlags, VectorFlags};
 pub use lab::{Lab, Outcome, Plan, Variant};
 pub use launcher::{Launcher, Preferences};
 pub use settings::{Settings, ShapeFlags};
-pub use showcase::{Showcase, Slider};
+pub use showcase::{Showcase, Slider, Steps};
 pub use variants::{Chosen, VariantSpec, Variants};
 
 use crate::built_in;

@@ -56,7 +56,8 @@ impl Lab for Offset {
         let a: Vec<f32> = options.a.vector(device, SIZE, NEEDS, &mut random)?;
         let b =
             second_vector(options.input_b.as_deref(), a.len(), "A and B are added element by element", &mut random)?;
-        let offsets = offsets(&options.offset, options.all, settings.plot, a.len())?;
+        let usual = if device.properties().is_gpu() { ON_GPU } else { ON_SIMULATOR };
+        let offsets = offsets(&options.offset, options.all, settings.plot, usual, a.len())?;
         Ok(Self { options, a, b, offsets })
     }
 
@@ -120,8 +121,13 @@ impl Offset {
     }
 }
 
-/// The offsets of the flag, all, those of a plot, or the default ones, for vectors of `size` elements.
-fn offsets(named: &[u64], all: bool, plot: bool, size: usize) -> Result<Vec<usize>> {
+/// The default offsets.
+const ON_GPU: &[usize] = &[0, 1, 8];
+const ON_SIMULATOR: &[usize] = &[0, 1, 4, 8, 11, 32];
+
+/// The offsets of the flag, all, those of a plot, or the default ones, for vectors of `size`
+/// elements.
+fn offsets(named: &[u64], all: bool, plot: bool, usual: &[usize], size: usize) -> Result<Vec<usize>> {
     if all {
         return Ok((0..=32).chain([128]).filter(|&offset| offset < size).collect());
     }
@@ -129,7 +135,7 @@ fn offsets(named: &[u64], all: bool, plot: bool, size: usize) -> Result<Vec<usiz
         return Ok((0..=32).filter(|&offset| offset < size).collect());
     }
     if named.is_empty() {
-        return Ok([0, 1, 8].into_iter().filter(|&offset| offset < size).collect());
+        return Ok(usual.iter().copied().filter(|&offset| offset < size).collect());
     }
     let check = |&offset: &u64| {
         usize::try_from(offset).ok().filter(|&offset| offset < size).ok_or_else(|| {

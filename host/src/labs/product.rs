@@ -21,7 +21,8 @@ const TILE: usize = 16;
 /// The rows of a product that a thread computes at a time.
 const BAND: usize = 16;
 
-/// The elements of a product of two matrices, and the magnitudes of the terms that each element sums.
+/// The elements of a product of two matrices, and the magnitudes of the terms that each element
+/// sums.
 pub(super) struct Products {
     columns: usize,
     values: Values,

@@ -37,16 +37,19 @@ pub struct Settings {
     /// Write the result of the last variant that ran to this NumPy file; a note says if it is wrong
     #[arg(long, value_name = "X.npy")]
     pub output: Option<PathBuf>,
-    /// Also write this web page: the table, the sentences, pictures of the accesses, and the source with its counts
+    /// Also write this web page: the table, the sentences, pictures of the accesses, and the source
+    /// with its counts
     #[arg(long, value_name = "FILE.html")]
     pub report: Option<PathBuf>,
     /// Show every column, and what the names of rows and columns mean
     #[arg(long)]
     pub legend: bool,
-    /// Also draw the lab's sweep. Where no values are given, those that make the plot worth seeing run
+    /// Also draw the lab's sweep. Where no values are given, those that make the plot worth seeing
+    /// run
     #[arg(long)]
     pub plot: bool,
-    /// The kernels' preference: none, more shared memory (shared), more L1 cache (l1), or both equally (equal)
+    /// The kernels' preference: none, more shared memory (shared), more L1 cache (l1), or both
+    /// equally (equal)
     #[arg(long, value_name = "PREFERENCE", default_value = "none", value_parser = cache_config(), hide_possible_values = true)]
     pub cache_config: CacheConfig,
     /// The share of a multiprocessor's L1 memory to use as shared memory, in percent (0 to 100)
@@ -79,6 +82,9 @@ pub struct Settings {
     /// The flags for libraries to time beside the lab's kernels.
     #[arg(skip)]
     pub peer: PeerFlags,
+    /// Whether only the rows of the lab's first table are shown.
+    #[arg(skip)]
+    pub first_alone: bool,
     /// Whether a page shows the report among others.
     #[arg(skip)]
     pub paged: bool,
@@ -100,10 +106,17 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Whether the simulator runs the rows, too, that differ from others in time alone. A GPU always
-    /// does. A comparison of models has none of them: they would take minutes.
+    /// Whether the simulator runs the rows, too, that differ from others in time alone. A GPU
+    /// always does. A comparison of models has none of them: they would take minutes.
     pub(super) fn predicts(&self) -> bool {
         self.predicted.predict && !self.predicted.compare_models
+    }
+
+    /// The same, if this format shows no more than the lab's first table: then no other rows run.
+    pub fn in_format(self, format: Format) -> Self {
+        let more = self.legend || self.plot || self.lines.given() || self.checks().any() || self.orders.any();
+        let more = more || self.predicted.asked() || self.report.is_some() || self.output.is_some();
+        Self { first_alone: format == Format::Table && !more, ..self }
     }
 
     /// Whether there will be a page, which shows each line and access.
@@ -126,7 +139,8 @@ impl Settings {
         self.lines.check_format(format)
     }
 
-    /// Fails if the rows that were planned, of which the groups and facts are given, are no sweep of this lab.
+    /// Fails if the rows that were planned, of which the groups and facts are given, are no sweep
+    /// of this lab.
     pub(super) fn check_plot<'r>(
         &self,
         sweeps: &[Sweep],
@@ -152,7 +166,8 @@ impl Settings {
         }
     }
 
-    /// The sanitizer's checks: none by default, because the labs' kernels are correct and their data is large.
+    /// The sanitizer's checks: none by default, because the labs' kernels are correct and their
+    /// data is large.
     pub(super) fn checks(&self) -> Checks {
         self.checks.or(Checks::NONE)
     }

@@ -3,6 +3,8 @@
 
 mod table;
 
+use std::collections::BTreeSet;
+
 use crate::flag_values::each_once;
 use common::random::Random;
 use device::{Buffer, Device, Error, LaunchConfig, Result};
@@ -10,7 +12,7 @@ use kernels::shared as kernel;
 use serde_json::{Value, json};
 
 pub use table::Options;
-use table::{CHUNK, CONCLUSIONS, Chunks, FIRST, KILOBYTES, MEANINGS, NEEDS, SHOWCASE, SIZE};
+use table::{CHUNK, CONCLUSIONS, Chunks, FIRST, KILOBYTES, MEANINGS, NEEDS, SHOWCASE, SIMULATED, SIZE};
 
 use super::compare::Shape;
 use super::inputs::{DefaultSize, named};
@@ -72,8 +74,10 @@ impl Lab for Shared {
         let most = most_kilobytes(on);
         let sizes: Vec<u32> = match kilobytes.as_slice() {
             [] => {
-                let fit = KILOBYTES.into_iter().filter(|&(kilobytes, extra)| kilobytes <= most && (all || !extra));
-                fit.map(|(kilobytes, _)| kilobytes).collect()
+                let usual = KILOBYTES.into_iter().filter(|&(_, extra)| all || !extra).map(|(kilobytes, _)| kilobytes);
+                let simulated = SIMULATED.into_iter().filter(|_| !all && !device.properties().is_gpu());
+                let fit: BTreeSet<u32> = usual.chain(simulated).filter(|&kilobytes| kilobytes <= most).collect();
+                fit.into_iter().collect()
             }
             sizes => sizes.to_vec(),
         };

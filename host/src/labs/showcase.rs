@@ -7,22 +7,30 @@ use crate::report::{Elements, Goal};
 /// What a lab's page begins with.
 #[derive(Clone, Copy, Debug)]
 pub struct Showcase {
-    /// The flags that are set at first, with their values: sizes that run at once. A switch has no value.
+    /// The flags that are set at first, with their values: sizes that run at once. A switch has no
+    /// value.
     pub start: &'static [(&'static str, &'static str)],
-    /// The row whose access is drawn; `{}` stands for the slider's value. Empty: the first row that has an access.
+    /// The row whose access is drawn; `{}` stands for the slider's value. Empty: the first row that
+    /// has an access.
     pub row: &'static str,
     /// Another row to draw beside it at first; empty if none.
     pub beside: &'static str,
     /// The access of interest, such as `shared load`. Empty: the first.
     pub access: &'static str,
-    /// The two rows that a memory chart compares where more ran: what moves between the memories makes
-    /// the lab's point. The page then begins with the chart.
+    /// The two rows that a memory chart compares where more ran: what moves between the memories
+    /// makes the lab's point. The page then begins with the chart.
     pub charted: Option<(&'static str, &'static str)>,
-    /// Whose loads of each element are drawn as heat maps: rows, and the names of the arrays that are
-    /// loaded, by their addresses.
+    /// Whose loads of each element are drawn as heat maps: rows, and the names of the arrays that
+    /// are loaded, by their addresses.
     pub elements: Option<Elements>,
+    /// Whether its table makes the point, rather than an access: the page then begins with the
+    /// table.
+    pub tabled: bool,
     /// The flag that a slider moves.
     pub slider: Option<Slider>,
+    /// Where no flag is a number: the rows that a slider moves through, which draws each. The goals
+    /// are then judged for the row that is drawn, whatever row they name: [`Self::row`] at first.
+    pub steps: Option<Steps>,
     /// What to reach with the controls.
     pub goals: &'static [Goal],
 }
@@ -42,8 +50,37 @@ pub struct Slider {
     pub with: &'static str,
 }
 
+/// Rows that a slider moves through, from one way to do the work to the next.
+#[derive(Clone, Copy, Debug)]
+pub struct Steps {
+    /// What differs between them.
+    pub title: &'static str,
+    /// The rows, each with what stands beside the slider.
+    pub rows: &'static [(&'static str, &'static str)],
+}
+
 impl Showcase {
     /// The lab at its defaults.
-    pub const DEFAULTS: Self =
-        Self { start: &[], row: "", beside: "", access: "", charted: None, elements: None, slider: None, goals: &[] };
+    pub const DEFAULTS: Self = Self {
+        start: &[],
+        row: "",
+        beside: "",
+        access: "",
+        charted: None,
+        elements: None,
+        tabled: false,
+        slider: None,
+        steps: None,
+        goals: &[],
+    };
+
+    /// Whether its page has a slider.
+    pub fn slides(&self) -> bool {
+        self.slider.is_some() || self.steps.is_some()
+    }
+
+    /// The rows of its steps.
+    pub fn stepped(&self) -> impl Iterator<Item = &'static str> {
+        self.steps.into_iter().flat_map(|steps| steps.rows).map(|(row, _)| *row)
+    }
 }

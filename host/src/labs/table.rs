@@ -12,11 +12,14 @@ use super::compare::{Reference, Shape};
 use super::inputs::{DefaultSize, MemoryNeeds};
 use super::lab::{Lab, Outcome, Plan, Variant};
 use super::settings::Settings;
-use super::showcase::Showcase;
+use super::showcase::{Showcase, Steps};
 use super::variants::{Chosen, VariantSpec, Variants, meanings, variant};
-use crate::report::Gap::{AsFast, Of, Percent};
+use crate::report::Gap::{AsFast, Of, Percent, Whole};
 use crate::report::measures::{INSTRUCTIONS, INSTRUCTIONS_FIRST, MAX_ERROR};
-use crate::report::{Cell, Conclusion, FirstScreen, Holds, Meaning, Measure, Row, Section, Subject, Tolerance};
+use crate::report::{
+    Better, Bound, Cell, Conclusion, FirstScreen, Goal, Holds, LabReport, Meaning, Measure, Row, Section, Subject,
+    Target, Tolerance,
+};
 
 const SIZE: DefaultSize = DefaultSize { on_gpu: 1 << 27, on_simulator: 1024 };
 
@@ -84,19 +87,34 @@ const WORST_ERROR: Measure =
         Some(Cell::new(error, format!("{error:.1e}")))
     });
 
-/// The largest error; of fast math on the simulator, which computes it more exactly than a GPU, the most
-/// that the PTX manual allows.
+/// The largest error; of fast math on the simulator, which computes it more exactly than a GPU, the
+/// most that the PTX manual allows.
 const ERROR: Measure =
-    Measure::new(Section::Counter, MAX_ERROR.key, &["error"], MAX_ERROR.better, |variant| match variant.fact(BOUND) {
-        Some(bound) => bound.as_f64().map(|bound| Cell::new(bound, format!("at most {bound:.1e}"))),
-        None => MAX_ERROR.of(variant),
+    Measure::new(Section::Counter, MAX_ERROR.key, &["absolute", "error"], MAX_ERROR.better, |variant| {
+        match variant.fact(BOUND) {
+            Some(bound) => bound.as_f64().map(|bound| Cell::new(bound, format!("at most {bound:.1e}"))),
+            None => WORST_ERROR.of(variant),
+        }
     });
+
+/// The instructions of a warp, whose lanes have an element each.
+const INSTRUCTIONS_A_WARP: Measure =
+    Measure::new(EXECUTED.section, "instructions_of_a_warp", &["instructions", "a warp"], Better::Lower, |variant| {
+        let warps = (variant.useful_bytes / size_of::<f32>() as u64).div_ceil(32);
+        Some(Cell::number(EXECUTED.of(variant)?.value? / warps as f64))
+    });
+
+/// Where the values of x end.
+fn end_of_x(report: &LabReport) -> Option<Cell> {
+    let of = |name: &str| report.parameters.get(name)?.as_f64();
+    Some(Cell::number(of("size")? * of("step")?))
+}
 
 /// The fact of fast math's allowed error.
 const BOUND: &str = "error_bound";
 
-/// The largest error of the root's sine by `sqrt.approx` and `sin.approx`, for roots up to this one;
-/// `None` where the manual gives none for that range (PTX ISA, floating-point instructions).
+/// The largest error of the root's sine by `sqrt.approx` and `sin.approx`, for roots up to this
+/// one; `None` where the manual gives none for that range (PTX ISA, floating-point instructions).
 fn fast_bound(root: f64) -> Option<f64> {
     (root <= std::f64::consts::TAU).then(|| root * 2.0_f64.powi(-23) + 2.0_f64.powf(-20.5))
 }
@@ -107,6 +125,7 @@ const FIRST: FirstScreen = FirstScreen {
     columns: &[INSTRUCTIONS_FIRST, ERROR],
     words: &[("accurate", "in software"), ("fast", "approximate instructions")],
     removes: &[],
+    left_out: &[],
 };
 
 impl Lab for Table {
@@ -122,8 +141,15 @@ impl Lab for Table {
         )
         .holds(&[Holds::If(|report| report.device.is_gpu())]),
         Conclusion::new(
-            "Fast math takes {} of the instructions; its error is {} by the PTX manual, that of accurate math {}.",
-            &[Percent(FAST, ACCURATE, EXECUTED), Of(FAST, &ERROR), Of(ACCURATE, &WORST_ERROR)],
+            "For x below {}, fast math takes {} instructions per warp instead of {}; its absolute error is {} (by PTX's bounds), that of \
+             accurate math {}.",
+            &[
+                Whole(end_of_x),
+                Of(FAST, &INSTRUCTIONS_A_WARP),
+                Of(ACCURATE, &INSTRUCTIONS_A_WARP),
+                Of(FAST, &ERROR),
+                Of(ACCURATE, &WORST_ERROR),
+            ],
         )
         .holds(&[Holds::If(|report| !report.device.is_gpu() && FAST.find(report).is_some_and(|row| row.fact(BOUND).is_some()))]),
         // The simulator's approximate instructions return the nearest float.
@@ -139,7 +165,22 @@ impl Lab for Table {
         .holds(&[Holds::If(|report| FAST.find(report).is_some_and(|row| row.fact(BOUND).is_none()))]),
     ];
     const SIZES: &'static [(&'static str, DefaultSize)] = &[("size", SIZE)];
-    const SHOWCASE: Showcase = Showcase { start: &[("size", "2048")], access: "global store", ..Showcase::DEFAULTS };
+    const SHOWCASE: Showcase = Showcase {
+        start: &[("size", "2048")],
+        row: "accurate",
+        access: "global store",
+        steps: Some(Steps { title: "functions", rows: &[("accurate", "accurate"), ("fast", "fast")] }),
+        goals: &[Goal {
+            ask: "Compute the table with half of the instructions.",
+            row: Row::Named(""),
+            measure: &INSTRUCTIONS_FIRST,
+            unit: " warp instructions",
+            bound: Bound::AtMost(Target::Part(0.5, ACCURATE)),
+            except: &[],
+        }],
+        tabled: true,
+        ..Showcase::DEFAULTS
+    };
     const MEANINGS: fn() -> Vec<Meaning> = meanings::<Math>;
     type Options = Options;
     type Data = Data;

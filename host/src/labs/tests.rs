@@ -1,8 +1,5 @@
 //! Tests of every lab: its kernels, and its sentences for every combination of its variants.
 
-use std::fs;
-use std::path::Path;
-
 use super::*;
 use crate::report::{Page, Row, VariantReport};
 use device::DeviceChoice;
@@ -16,20 +13,6 @@ fn every_lab_has_kernels_and_every_kernel_a_lab() {
     assert_eq!(of_labs, all);
     for lab in ALL {
         assert!(lab.kernels().next().is_some(), "{}", lab.name);
-    }
-}
-
-#[test]
-fn a_file_of_a_lab_has_at_most_250_lines() {
-    let labs = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/labs");
-    for lab in ALL {
-        let folder = fs::read_dir(labs.join(lab.name)).into_iter().flatten().map(|entry| entry.unwrap().path());
-        let files = folder.chain([labs.join(lab.name).with_extension("rs")]).filter(|path| path.is_file());
-        let lines: Vec<_> = files.map(|path| (fs::read_to_string(&path).unwrap().lines().count(), path)).collect();
-        assert!(!lines.is_empty(), "{}", lab.name);
-        for (lines, path) in lines {
-            assert!(lines <= 250, "{} has {lines} lines", path.display());
-        }
     }
 }
 
@@ -128,7 +111,8 @@ fn every_row_that_a_sentence_names_is_a_variant() {
     for lab in ALL {
         let report = everything(lab, &device, false);
         for row in lab.conclusions.iter().flat_map(|it| it.gaps).flat_map(|gap| gap.rows()) {
-            // Of rows with equal times there is neither a slowest nor a fastest: the simulator has none.
+            // Of rows with equal times there is neither a slowest nor a fastest: the simulator has
+            // none.
             let by_time = matches!(row, Row::Most(..) | Row::Least(..));
             // Some rows run on a GPU only, where patterns have their own names.
             let on_gpu = lab.name == "access" && matches!(row, Row::Named(_));

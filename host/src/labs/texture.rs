@@ -26,8 +26,8 @@ use walks::{Layout, WAYS};
 use super::inputs::{DefaultSize, HostMatrix, bytes_of, check_room, named};
 use super::lab::{Lab, Plan};
 use super::settings::Settings;
-use super::showcase::Showcase;
-use crate::report::{Best, Conclusion, FirstScreen, Grid, Meaning, Subject};
+use super::showcase::{Showcase, Steps};
+use crate::report::{Best, Bound, Conclusion, FirstScreen, Goal, Grid, Meaning, Row, Subject, Target};
 
 /// The default side of the image.
 const SIDE: DefaultSize = DefaultSize { on_gpu: 8192, on_simulator: 128 };
@@ -59,7 +59,7 @@ const U8: TexelFormat = TexelFormat { channels: 1, ty: ChannelType::U8 };
 
 impl Lab for Texture {
     const NAME: &'static str = "texture";
-    const ABOUT: &'static str = "Textures: locality in two dimensions, Morton order; with --all edges, filters";
+    const ABOUT: &'static str = "Textures: locality in two dimensions, Morton order";
     const SUBJECTS: &'static [Subject] = &[Subject::ReadTotals];
     const FIRST: FirstScreen = FIRST;
     const CONCLUSIONS: &'static [Conclusion] = CONCLUSIONS;
@@ -70,6 +70,22 @@ impl Lab for Texture {
         beside: "columns-morton-order",
         access: "global load",
         charted: Some(("columns-row-order", "columns-texture")),
+        steps: Some(Steps {
+            title: "image, down its columns",
+            rows: &[
+                ("columns-row-order", "in row order"),
+                ("columns-morton-order", "in Morton order"),
+                ("columns-texture", "a texture"),
+            ],
+        }),
+        goals: &[Goal {
+            ask: "Walk down the columns with half of the sectors.",
+            row: Row::Named(""),
+            measure: &SECTORS_A_WARP,
+            unit: " sectors of 32 texels",
+            bound: Bound::AtMost(Target::Part(0.5, Row::Named("columns-row-order"))),
+            except: &[],
+        }],
         ..Showcase::DEFAULTS
     };
     const MEANINGS: fn() -> Vec<Meaning> = || MEANINGS.to_vec();

@@ -25,13 +25,15 @@ pub struct VariantSpec<T> {
     pub flag: &'static str,
     /// The flag's help; empty for all but the first variant of a flag.
     pub help: &'static str,
-    /// What it is, for those who read the table: the flag's help, unless the flag has several variants.
+    /// What it is, for those who read the table: the flag's help, unless the flag has several
+    /// variants.
     pub means: &'static str,
     /// Whether it runs only where its flag or `--all` is given.
     pub extra: bool,
-    /// Whether it differs from others only in time, so that without times it runs only where its flag is given.
+    /// Whether it differs from others only in time, so that without times it runs only where its
+    /// flag is given.
     pub timed: bool,
-    /// What the lab has of it.
+    /// The lab's payload for this variant.
     pub of: T,
 }
 
@@ -46,7 +48,7 @@ impl<T: Copy> VariantSpec<T> {
         Self { flag, ..self }
     }
 
-    /// With a meaning of its own.
+    /// With this explanation in place of the flag's help.
     pub const fn means(self, means: &'static str) -> Self {
         Self { means, ..self }
     }
@@ -81,7 +83,7 @@ pub struct Chosen<T> {
     table: PhantomData<T>,
 }
 
-// Derived, these would ask the same of `T`, of which there is none here.
+// A derive would require `T: Clone` and so on, although no `T` is stored.
 impl<T> Clone for Chosen<T> {
     fn clone(&self) -> Self {
         Self { flags: self.flags.clone(), table: PhantomData }
@@ -125,14 +127,15 @@ impl<T: Variants> Chosen<T> {
         T::TABLE.iter().filter(is_chosen).collect()
     }
 
-    /// The variants whose flags are given; without any, those that run by default with times or without:
-    /// see `Settings::predicts`.
+    /// The variants whose flags are given; without any, those that run by default with times or
+    /// without: see `Settings::predicts`.
     pub(super) fn chosen_where(&self, timed: bool) -> Vec<&'static VariantSpec<T>> {
         self.chosen().into_iter().filter(|spec| self.any() || timed || !spec.timed).collect()
     }
 
-    /// [`Self::chosen_where`]; without any flag, all whose blocks fit the device: `block` has a variant's threads and bytes of
-    /// shared memory. A chosen one is never left out: its launch says why it does not fit.
+    /// [`Self::chosen_where`]; without any flag, all whose blocks fit the device: `block` has a
+    /// variant's threads and bytes of shared memory. A chosen one is never left out: its launch
+    /// says why it does not fit.
     pub(super) fn chosen_for(
         &self,
         device: &Device,

@@ -62,6 +62,10 @@ impl Lab for Vector {
         json!({"size": self.elements.len(), "block": block, "input": named(vector.input.as_ref())})
     }
 
+    fn chooses_rows(&self) -> bool {
+        self.options.variants.any()
+    }
+
     fn plan<'a>(&'a self, device: &Device) -> Result<Plan<'a, Data>> {
         let size = self.elements.len();
         let mut data = Data { input: device.buffer(size)?, copy: device.buffer(size)? };

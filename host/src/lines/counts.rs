@@ -79,11 +79,13 @@ pub(crate) struct Counted {
     pub(super) all: InstructionCounters,
     /// Its accesses, one entry for each kind of access to each memory.
     pub(super) accesses: BTreeMap<(Memory, Kind), Access>,
-    /// The PTX that a line was compiled to, by its lines and texts, with how often a warp executed it.
+    /// The PTX that a line was compiled to, by its lines and texts, with how often a warp executed
+    /// it.
     pub(super) ptx: BTreeMap<(u32, Arc<str>), u64>,
     /// What its accesses look like, if the launches kept requests.
     pub(super) seen: Seen,
-    /// How long warps would wait there, by launches with predicted times: shares of their microseconds.
+    /// How long warps would wait there, by launches with predicted times: shares of their
+    /// microseconds.
     pub(super) waited: f64,
 }
 

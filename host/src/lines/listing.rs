@@ -1,5 +1,5 @@
-//! A listing as data: its files, its lines, and where lines are left out. The text for a terminal and the
-//! page of a lab are made of it. Pure.
+//! A listing as data: its files, its lines, and where lines are left out. The text for a terminal
+//! and the page of a lab are made of it. Pure.
 
 use picture::Scene;
 use simt::counts::SourceLine;
@@ -11,7 +11,8 @@ use super::seen::Stepped;
 use super::text::{NO_LINE, in_words};
 use super::{Line, Lines};
 
-/// A line without counts is listed if it is between two lines with counts that are at most this far apart.
+/// A line without counts is listed if it is between two lines with counts that are at most this far
+/// apart.
 const NEAR: u32 = 4;
 
 /// An entry of a listing.

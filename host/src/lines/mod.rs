@@ -46,7 +46,8 @@ pub struct LineFlags {
     /// Show the kernel's source with the counters of each line (simulator, or GPU with --counters)
     #[arg(long)]
     lines: bool,
-    /// Show only the N worst of these lines, worst first: by sectors and wavefronts, then by instructions
+    /// Show only the N worst of these lines, worst first: by sectors and wavefronts, then by
+    /// instructions
     #[arg(long, value_name = "N", requires = "lines", value_parser = whole_number(1, u64::MAX))]
     hot: Option<u64>,
     /// Draw the first access of each memory instruction, below its line with --lines, or alone; of
@@ -99,7 +100,8 @@ impl LineFlags {
         }
     }
 
-    /// Fails if lines are requested and nothing counts the device's launches: neither itself nor a simulator beside it.
+    /// Fails if lines are requested and nothing counts the device's launches: neither itself nor a
+    /// simulator beside it.
     ///
     /// # Errors
     ///
@@ -151,8 +153,8 @@ impl LineFlags {
         }
     }
 
-    /// The lines of this launch, if requested. `ptx` names the PTX file, `sources` further folders of
-    /// sources.
+    /// The lines of this launch, if requested. `ptx` names the PTX file, `sources` further folders
+    /// of sources.
     pub fn of_launch(self, report: &Report, ptx: &str, sources: &[PathBuf]) -> Option<Lines> {
         let mut counts = LineCounts::default();
         if self.wanted() {

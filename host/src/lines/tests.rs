@@ -1,4 +1,5 @@
-//! Tests of `--lines`: counts of a small kernel, and their listing as text and JSON, on the simulator.
+//! Tests of `--lines`: counts of a small kernel, and their listing as text and JSON, on the
+//! simulator.
 
 use simt::Report;
 

@@ -1,5 +1,5 @@
-//! The header of a `.npy` file: a dictionary in Python's notation, which says what the bytes after it are. Pure text to
-//! data and back, called by the parent module alone.
+//! The header of a `.npy` file: a dictionary in Python's notation, which says what the bytes after
+//! it are. Pure text to data and back, called by the parent module alone.
 //!
 //! ```text
 //! {'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }

@@ -1,12 +1,14 @@
-//! Reads and writes NumPy's `.npy` files, with which students bring their own matrices and vectors. `labs::inputs` and
-//! `run::value` read with it, labs and `host run` save with it (through [`common::output_file`]).
+//! Reads and writes NumPy's `.npy` files, with which students bring their own matrices and vectors.
+//! `labs::inputs` and `run::value` read with it, labs and `host run` save with it (through
+//! [`common::output_file`]).
 //!
 //! `header` is the text at the start; the numbers after it are copied as one block of bytes. Both
 //! byte orders and both array orders are accepted; arrays in memory and in written files are row by
 //! row (C order). Labs and `host run` read and write their data here; nothing else is touched than
 //! the file named.
 //!
-//! The crates for this format bring a parser generator and a C compiler to a build that needs neither.
+//! The crates for this format bring a parser generator and a C compiler to a build that needs
+//! neither.
 
 mod header;
 
@@ -116,7 +118,8 @@ pub fn contents(path: &Path) -> Result<Contents> {
     Ok(Contents { code: header.code, dimensions: header.shape.len() })
 }
 
-/// Opens a `.npy` file: returns the file, positioned at its data; its header; and how many bytes of data follow.
+/// Opens a `.npy` file: returns the file, positioned at its data; its header; and how many bytes of
+/// data follow.
 fn open(path: &Path) -> Result<(File, Header, u64)> {
     let wrong = |problem: String| Error::file(path, problem);
     let cannot_open = |error: std::io::Error| match path.as_os_str() == "-" {

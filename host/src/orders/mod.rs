@@ -6,23 +6,19 @@
 //! number of cores: each order runs on one thread, with its own copy of the device's memory, and
 //! the first order of those that differ is the one with the lowest number.
 
-mod timeline;
+mod explore;
 
 use clap::Args;
 use device::{Device, Error, Options, Result, memory};
 use rayon::prelude::*;
 use serde::Serialize;
 use simt::orders::{DrawnOrder, Strategy};
+use timeline::Timeline;
 use wording::{one_line, printable, wrapped};
 
 use crate::flag_values::whole_number;
 
-pub use timeline::{Access, Timeline};
-
-/// A launch in a drawn order may take this many times as many warp instructions as in the usual
-/// one, since warps that wait for others poll more often, and this many more.
-const TIMES_STEPS: u64 = 16;
-const MORE_STEPS: u64 = 1 << 20;
+pub use explore::{ExploreFlags, ExploreReport};
 
 /// The flags of labs and of `host run` about orders.
 #[derive(Args, Clone, Copy, Debug, Default)]
@@ -85,8 +81,8 @@ impl OrderFlags {
         }
     }
 
-    /// Fails if a flag is given with one of `others`, which leave out what it needs. Each comes with
-    /// whether it is given.
+    /// Fails if a flag is given with one of `others`, which leave out what it needs. Each comes
+    /// with whether it is given.
     ///
     /// # Errors
     ///
@@ -137,14 +133,18 @@ pub struct OrdersReport {
     pub points: u64,
     /// Orders with drawn priorities, for which probabilities are known.
     pub with_priorities: usize,
+    /// All orders, if these are what ran.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub explored: Option<ExploreReport>,
 }
 
 /// An order that gives another result.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Different {
-    /// The order's text, for `--schedule`.
+    /// The order's text, for `--schedule`; empty if it is too long.
+    #[serde(skip_serializing_if = "String::is_empty")]
     pub order: String,
-    /// The order in words.
+    /// The order in words; empty if it has no text.
     #[serde(skip)]
     pub words: String,
     /// What differs.
@@ -158,7 +158,7 @@ pub struct Different {
 /// warp instructions.
 pub fn options_of(device: &Device, steps: u64) -> Options {
     let mut options = Options { predict_only: false, ..device.options().clone() };
-    let limit = steps.saturating_mul(TIMES_STEPS).saturating_add(MORE_STEPS);
+    let limit = DrawnOrder::step_limit(steps);
     options.limits.step_limit = Some(options.limits.step_limit.map_or(limit, |most| most.min(limit)));
     options
 }
@@ -205,24 +205,6 @@ pub fn try_one(order: DrawnOrder, run: &(dyn Fn(DrawnOrder) -> Result<Ran> + Syn
     Ok(report)
 }
 
-/// Simpler orders than most that are drawn, the simplest first: the last block first, then warps
-/// in the order of priorities, of which one changes at one of `points` accesses, or none does.
-pub fn simple(seed: u64, points: u64) -> Vec<DrawnOrder> {
-    let with = |index: u64, depth| DrawnOrder {
-        seed: seed.wrapping_add(index),
-        strategy: Strategy::Priorities { depth, points },
-        resident: None,
-        start: None,
-        lanes: 0,
-        weak: 0,
-    };
-    let last_first = DrawnOrder::nth(seed, 0, 0);
-    std::iter::once(last_first)
-        .chain((0..8).map(|index| with(index, 1)))
-        .chain((0..40).map(|index| with(index, 2)))
-        .collect()
-}
-
 impl OrdersReport {
     fn add(&mut self, order: DrawnOrder, ran: Ran) {
         self.tried += 1;
@@ -244,8 +226,25 @@ impl OrdersReport {
         self.different == 0
     }
 
+    /// The report of all orders, of which the last may differ: its result, and the order, if it has
+    /// a text.
+    pub fn of_all(explored: ExploreReport, points: u64, different: Option<(String, Option<DrawnOrder>)>) -> Self {
+        let tried = usize::try_from(explored.orders).unwrap_or(usize::MAX);
+        let first = different.map(|(result, order)| Different {
+            order: order.map(|order| order.to_string()).unwrap_or_default(),
+            words: order.map(|order| order.described()).unwrap_or_default(),
+            result,
+            story: None,
+        });
+        let different = usize::from(first.is_some());
+        Self { tried, different, first, tolerance: None, points, with_priorities: 0, explored: Some(explored) }
+    }
+
     /// What is said if all orders give the same result: a sentence or more.
     pub fn sentences(&self) -> String {
+        if let Some(explored) = &self.explored {
+            return explored.sentences(&self.tolerated());
+        }
         let Self { tried, points, with_priorities, .. } = self;
         let mut text = match tried {
             1 => "Another order of blocks and warps gives the same result".to_owned(),
@@ -273,16 +272,18 @@ impl OrdersReport {
         let verb = if self.different == 1 { "gives" } else { "give" };
         let variant = variant.map(|name| format!("{name}: ")).unwrap_or_default();
         let orders = if self.tried == 1 { "order" } else { "orders" };
-        let what = format!(
-            "error: {variant}{} of {} other {orders} {verb} another result{}: {result}",
-            self.different,
-            self.tried,
-            self.tolerated()
-        );
+        let which = match self.explored {
+            Some(_) if self.tried == 1 => "the first order that was explored gives".to_owned(),
+            Some(_) => format!("the last of {} explored orders gives", self.tried),
+            None => format!("{} of {} other {orders} {verb}", self.different, self.tried),
+        };
+        let what = format!("error: {variant}{which} another result{}: {result}", self.tolerated());
         let which = if self.different == 1 { "In that order" } else { "In the first of these orders" };
         let mut text = printable(&one_line(&what)) + "\n";
-        text += &wrapped(&format!("{which}, {words}."), width, "  ", "  ");
-        text += &format!("\n  Run it again: --schedule {order}\n");
+        if !order.is_empty() {
+            text += &wrapped(&format!("{which}, {words}."), width, "  ", "  ");
+            text += &format!("\n  Run it again: --schedule {order}\n");
+        }
         if let Some(Story { order: simple, interruptions, timeline }) = story {
             if simple != order {
                 let times = match interruptions {
@@ -292,7 +293,7 @@ impl OrdersReport {
                 };
                 text += &format!("  Likewise, {times}: --schedule {simple}\n");
             }
-            text += &timeline.as_ref().map(|timeline| format!("\n{}", timeline.text())).unwrap_or_default();
+            text += &timeline.as_ref().map(|timeline| format!("\n{}", timeline.text("  ", width))).unwrap_or_default();
         }
         Some(text)
     }

@@ -1,5 +1,6 @@
-//! An index that somebody typed, `tile[x*33 + y]`: its parser, and its value for a thread. The parser
-//! makes a list of operations for a stack, so that neither evaluation nor release recurses. Pure.
+//! An index that somebody typed, `tile[x*33 + y]`: its parser, and its value for a thread. The
+//! parser makes a list of operations for a stack, so that neither evaluation nor release recurses.
+//! Pure.
 
 /// The thread whose index is computed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,5 +1,5 @@
-//! `host pattern 'tile[x*33 + y]'`: what a warp's access with such an index costs, without a kernel.
-//! `cli` calls it, and the page that one types into.
+//! `host pattern 'tile[x*33 + y]'`: what a warp's access with such an index costs, without a
+//! kernel. `cli` calls it, and the page that one types into.
 //!
 //! ```text
 //! text ──index──▶ Index ──for each lane──▶ simt::Request ──service(model)──▶ Scene ──▶ text, SVG, JSON
@@ -15,7 +15,7 @@ use std::path::PathBuf;
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use common::output_file;
 use device::{DeviceChoice, Error, LoadCaching, Model, Result};
-use picture::{Scene, access_svg, access_text, file};
+use picture::{Scene, access_svg, access_text, file, playing};
 use serde_json::{Value, json};
 use simt::counts::AccessKind;
 use simt::requests::{Request, RequestedMemory, Service, Unit};
@@ -82,12 +82,16 @@ pub struct Flags {
     /// The number of its block, which is `block` in the index
     #[arg(long, value_name = "NUMBER", default_value_t = 0, value_parser = whole_number(0, u32::MAX))]
     block_number: u32,
-    /// The GPU: sim for what Volta and later have in common, or sim:MODEL, as `host devices` lists them
+    /// The GPU: sim for what Volta and later have in common, or sim:MODEL, as `host devices` lists
+    /// them
     #[arg(long, value_name = "DEVICE", default_value = "sim")]
     device: DeviceChoice,
     /// Also write the drawing to this file
     #[arg(long, value_name = "FILE.svg")]
     svg: Option<PathBuf>,
+    /// The written drawing plays its wavefronts, if there are several, one after the other
+    #[arg(long, requires = "svg")]
+    play: bool,
 }
 
 /// The subcommand.
@@ -368,7 +372,8 @@ pub(crate) fn main(matches: &ArgMatches, format: Format, out: &mut dyn Write) ->
     let pattern = of(matches)?;
     if let Some(path) = &pattern.flags.svg {
         output_file::check(path)?;
-        output_file::write_whole(path, |out| out.write_all(file(&pattern.svg()).as_bytes()))?;
+        let drawing = if pattern.flags.play { playing(&pattern.svg()) } else { pattern.svg() };
+        output_file::write_whole(path, |out| out.write_all(file(&drawing).as_bytes()))?;
     }
     pattern.write(format, out)
 }

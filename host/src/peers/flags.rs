@@ -1,4 +1,5 @@
-//! `--peer`: times cuBLAS, CUB and the driver's copies on a lab's data, as further rows of its table.
+//! `--peer`: times cuBLAS, CUB and the driver's copies on a lab's data, as further rows of its
+//! table.
 //!
 //! A lab names the libraries that it has rows for ([`Lab::PEERS`](super::Lab::PEERS));
 //! [`super::flow`] checks the flags and loads them.
@@ -36,10 +37,12 @@ pub enum Peer {
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Libraries to compare with")]
 pub struct PeerFlags {
-    /// On a GPU: also time NVIDIA's libraries on the same data, as further rows: cuBLAS and the driver's copies
+    /// On a GPU: also time NVIDIA's libraries on the same data, as further rows: cuBLAS and the
+    /// driver's copies
     #[arg(long)]
     pub peer: bool,
-    /// With --peer: also time CUB and nvcc's copy, from this shared library, compiled from docs/compare/cub.cu
+    /// With --peer: also time CUB and nvcc's copy, from this shared library, compiled from
+    /// docs/compare/cub.cu
     #[arg(long, value_name = "FILE", requires = "peer")]
     pub peer_library: Option<PathBuf>,
 }

@@ -1,4 +1,5 @@
-//! The rows of libraries in a lab's table, which [`Lab::peers`](super::Lab::peers) makes with these functions.
+//! The rows of libraries in a lab's table, which [`Lab::peers`](super::Lab::peers) makes with these
+//! functions.
 //!
 //! They are compared and timed like the lab's own, on a GPU. The simulator does not run them, so
 //! with `--counters` only the lab's own rows have counters.

@@ -29,12 +29,16 @@ pub struct PredictFlags {
     /// over the model's first row
     #[arg(long, conflicts_with_all = ["no_predict", "why"])]
     pub compare_models: bool,
-    /// Explain the predicted time of the lab's only variant, or of each launch: units, waits, and what would help
+    /// Explain the predicted time of the lab's only variant, or of each launch: units, waits, and
+    /// what would help
     #[arg(long)]
     pub why: bool,
     /// For predicted times: registers of each thread [default: estimated from the PTX]
     #[arg(long, value_name = "NUMBER", value_parser = whole_number(1, 255u32))]
     pub thread_registers: Option<u32>,
+    /// Whether launches that fill less than half of the GPU are left out.
+    #[arg(skip)]
+    pub if_full: bool,
 }
 
 impl PredictFlags {
@@ -61,12 +65,14 @@ impl PredictFlags {
     pub fn simulated(&self) -> Predict {
         match (self.predict, self.no_predict) {
             (true, _) => Predict::TimeOnly,
+            (false, false) if self.if_full => Predict::TimeIfFull,
             (false, false) => Predict::Time,
             (false, true) => Predict::Nothing,
         }
     }
 
-    /// Fails on a GPU, if a flag is given and no simulator runs beside it, which `--counters` and `--predict` ask for.
+    /// Fails on a GPU, if a flag is given and no simulator runs beside it, which `--counters` and
+    /// `--predict` ask for.
     ///
     /// # Errors
     ///

@@ -1,4 +1,5 @@
-//! Where the warps of launches would wait, by line of the source, or of the PTX where it names no source. Pure.
+//! Where the warps of launches would wait, by line of the source, or of the PTX where it names no
+//! source. Pure.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,5 @@
-//! The bar on a terminal. A thread shows it after a second; it disappears with the last clone of its
-//! [`Progress`](super::Progress).
+//! The bar on a terminal. A thread shows it after half a second; it disappears with the last clone
+//! of its [`Progress`](super::Progress).
 
 use std::fmt;
 use std::io::IsTerminal;
@@ -11,7 +11,7 @@ use std::time::Duration;
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
 /// Nothing is shown before this much time.
-const DELAY: Duration = Duration::from_secs(1);
+const DELAY: Duration = Duration::from_millis(500);
 
 /// Units of the bar in one step.
 const STEP: u64 = 1000;
@@ -38,7 +38,8 @@ impl Bar {
         if let Ok(style) = ProgressStyle::with_template("{spinner} [{elapsed}] {bar:30} {percent:>3}%{left} {wide_msg}")
         {
             let style = style.with_key("left", |state: &ProgressState, out: &mut dyn fmt::Write| {
-                // Nobody knows before something is done. A bar that cannot be written is no reason to stop.
+                // Nobody knows before something is done. A bar that cannot be written is no reason
+                // to stop.
                 if state.pos() > 0 {
                     let _ = write!(out, ", {:#} left", HumanDuration(state.eta()));
                 }

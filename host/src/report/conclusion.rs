@@ -19,6 +19,8 @@ pub enum Row {
     At(&'static [(&'static str, &'static str)]),
     /// The last with these facts.
     LastAt(&'static [(&'static str, &'static str)]),
+    /// The last whose name begins so.
+    LastNamed(&'static str),
     /// Of those with these facts, the first that is the greatest by a measure.
     Most(&'static [(&'static str, &'static str)], &'static Measure),
     /// Likewise the least.
@@ -85,6 +87,7 @@ impl Row {
             Self::Either(names) => names.iter().find_map(|name| report.variant(name)),
             Self::At(facts) => at(facts).next(),
             Self::LastAt(facts) => at(facts).next_back(),
+            Self::LastNamed(start) => report.variants.iter().rfind(|variant| variant.name.starts_with(start)),
             Self::Most(facts, measure) => extreme(at(facts), measure, |value| value),
             Self::Least(facts, measure) => extreme(at(facts), measure, |value| -value),
         }
@@ -182,7 +185,7 @@ impl Conclusion {
         let mut pieces = self.text.split("{}");
         let mut text = pieces.next().unwrap_or_default().to_owned();
         for (cell, piece) in filled.iter().zip(pieces) {
-            text += &cell.text;
+            text += &in_prose(cell);
             text += piece;
         }
         holds.then_some(text)
@@ -192,6 +195,16 @@ impl Conclusion {
     pub fn measures(&self) -> impl Iterator<Item = &'static Measure> {
         self.gaps.iter().filter_map(|gap| gap.measure())
     }
+}
+
+/// A number in a sentence: whole numbers have no decimals, but percentages are as in tables.
+fn in_prose(cell: &Cell) -> String {
+    let Some(value) = cell.value else { return cell.text.clone() };
+    let end = cell.text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(cell.text.len());
+    let (number, unit) = cell.text.split_at(end);
+    let whole = value.round();
+    let is_whole = number.contains('.') && number.parse() == Ok(whole) && (value - whole).abs() <= 0.0005 * whole;
+    if is_whole && !unit.starts_with(" %") { format!("{whole}{unit}") } else { cell.text.clone() }
 }
 
 /// A fact of a row as a measure, for rows that are chosen by it.

@@ -25,7 +25,8 @@ const RESULTS: [&str; 14] = [
     "speedup",
 ];
 
-/// Columns of a series of times, by their names in the JSON report; those of the warm one begin with `warm_`.
+/// Columns of a series of times, by their names in the JSON report; those of the warm one begin
+/// with `warm_`.
 pub(super) const TIMING: [&str; 9] = [
     "time_lower_quartile_ms",
     "time_upper_quartile_ms",
@@ -123,7 +124,8 @@ fn names(variants: &[Value], field: &str) -> Vec<String> {
     names
 }
 
-/// A value as a cell: empty for null, the elements joined by `x` for a list (as in 32x8), but the number of faults.
+/// A value as a cell: empty for null, the elements joined by `x` for a list (as in 32x8), but the
+/// number of faults.
 pub(super) fn cell(value: &Value) -> String {
     match value {
         Value::Array(list) if list.is_empty() || list.iter().any(Value::is_object) => list.len().to_string(),

@@ -1,7 +1,9 @@
 //! How often each element is loaded: the heat maps of a report's rows. `--picture elements`,
 //! `--report` and a lab's page show them. Pure.
 
-use picture::{ElementMap, ElementMaps};
+use picture::{Counted, ElementMap, ElementMaps};
+
+use simt::requests::ArrayLoads;
 
 use super::variant_report::VariantReport;
 
@@ -13,8 +15,11 @@ const MOST: usize = 3;
 pub struct Elements {
     /// The rows.
     pub rows: &'static [&'static str],
-    /// What the arrays that they load are called, by their addresses.
+    /// What the arrays that they load are called, by their addresses; those with an empty name are
+    /// left out.
     pub arrays: &'static [&'static str],
+    /// What is counted of each element.
+    pub counted: Counted,
 }
 
 /// The maps; `None` if no loads were counted.
@@ -24,6 +29,7 @@ pub(crate) fn maps(variants: &[VariantReport], elements: Option<Elements>) -> Op
     let named: Vec<&VariantReport> = counted.iter().filter(is_named).copied().collect();
     let rows = if named.len() > 1 && counted.len() > MOST { named } else { counted };
     let rows: Vec<_> = rows.into_iter().take(MOST).collect();
+    let counted_of = elements.map_or(Counted::Loads, |it| it.counted);
     let mut addresses: Vec<u64> = rows.iter().flat_map(|row| &row.loads).map(|array| array.address).collect();
     addresses.sort_unstable();
     addresses.dedup();
@@ -33,9 +39,13 @@ pub(crate) fn maps(variants: &[VariantReport], elements: Option<Elements>) -> Op
         named.unwrap_or_else(|| format!("array {}", index + 1))
     };
     let map = |row: &&VariantReport| {
-        let arrays = row.loads.iter().map(|array| (name(array.address), array.words.clone()));
-        ElementMap { name: row.name.clone(), arrays: arrays.collect() }
+        let counts = |array: &ArrayLoads| match counted_of {
+            Counted::Loads => array.words.clone(),
+            Counted::Moves => array.moves.clone(),
+        };
+        let arrays = row.loads.iter().map(|array| (name(array.address), counts(array)));
+        ElementMap { name: row.name.clone(), arrays: arrays.filter(|(name, _)| !name.is_empty()).collect() }
     };
     let variants: Vec<ElementMap> = rows.iter().map(map).collect();
-    (!variants.is_empty()).then_some(ElementMaps { variants })
+    (!variants.is_empty()).then_some(ElementMaps { variants, counted: counted_of })
 }

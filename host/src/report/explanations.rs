@@ -287,7 +287,7 @@ const DASH: &str = "dash";
 
 /// What it is.
 pub(super) fn dashes() -> Vec<Explanation> {
-    one(DASH, "A dash: the row has none.")
+    one(DASH, "A dash: does not apply.")
 }
 
 /// What occupancy is.

@@ -2,12 +2,13 @@
 //! the sentence with the result. The other formats, and `--legend`, have every column. Plain data.
 
 use super::measure::Measure;
+use super::variant_report::Fact;
 
 /// A name or a position of rows, and what it means.
 pub type Meaning = (&'static str, &'static str);
 
-/// The most sentences above the first table.
-pub(super) const SENTENCES: usize = 2;
+/// The most lines of sentences above the first table; the first sentence may be longer.
+pub(super) const SENTENCE_LINES: usize = 2;
 
 /// A lab's first screen.
 #[derive(Clone, Copy, Debug)]
@@ -17,10 +18,12 @@ pub struct FirstScreen {
     /// The counters, the cause first. Of those in two units, the unit of the GPU is known. Times
     /// follow where there are any.
     pub columns: &'static [Measure],
-    /// A few words for names that do not say what they are.
+    /// A few words for names that do not say what they are. Those of a column replace its name.
     pub words: &'static [Meaning],
     /// What each step removes of the step before it, in order.
     pub removes: &'static [Removes],
+    /// Names and positions of rows that are left out unless flags choose rows, or times are taken.
+    pub left_out: &'static [&'static str],
 }
 
 /// What a step removes.
@@ -35,6 +38,11 @@ pub struct Removes {
 }
 
 impl FirstScreen {
+    /// Whether a row of this name and these facts is left out.
+    pub(crate) fn leaves_out(&self, name: &str, facts: &[Fact]) -> bool {
+        self.left_out.iter().any(|known| names(known, name, facts))
+    }
+
     /// A name with the words for it, if it has any.
     pub(super) fn named(&self, name: &str) -> String {
         match self.words(name) {
@@ -49,8 +57,14 @@ impl FirstScreen {
     }
 }
 
+/// Whether this name, or position, is that of a row of this name and these facts.
+pub(super) fn names(known: &str, name: &str, facts: &[Fact]) -> bool {
+    let positions = facts.iter().filter(|fact| fact.axis).filter_map(|fact| fact.value.as_str());
+    positions.chain([name]).any(|shown| stands_for(known, shown))
+}
+
 /// Whether a name, whose last letter may be an `N` that stands for a number, is this one.
-pub(super) fn stands_for(name: &str, shown: &str) -> bool {
+fn stands_for(name: &str, shown: &str) -> bool {
     let number = name.strip_suffix('N').and_then(|start| shown.strip_prefix(start));
     name == shown || number.is_some_and(|number| number.parse::<u32>().is_ok())
 }

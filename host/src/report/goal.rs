@@ -14,7 +14,8 @@ pub struct Goal {
     pub row: Row,
     /// By which of its numbers.
     pub measure: &'static Measure,
-    /// What that number counts, after it: ` wavefronts a load`. Empty if the measure's text says it.
+    /// What that number counts, after it: ` wavefronts a load`. Empty if the measure's text says
+    /// it.
     pub unit: &'static str,
     /// What it is to be.
     pub bound: Bound,
@@ -38,6 +39,8 @@ pub enum Target {
     Number(f64),
     /// That of another row.
     Row(Row),
+    /// This part of that of another row.
+    Part(f64, Row),
     /// A number of the device.
     Of(fn(&LabReport) -> Option<f64>),
 }
@@ -54,6 +57,11 @@ pub struct Judged {
 }
 
 impl Goal {
+    /// The same for another row.
+    pub fn at(&self, row: &'static str) -> Self {
+        Self { row: Row::Named(row), ..*self }
+    }
+
     /// Judges a run.
     pub fn judge(&self, report: &LabReport) -> Judged {
         let (met, says) =
@@ -72,11 +80,12 @@ impl Goal {
             Bound::AtMost(target) => value - self.target(target, report)?,
             Bound::AtLeast(target) => self.target(target, report)? - value,
         };
+        let points = if text.ends_with('%') { " points" } else { "" };
         let how_far = match self.bound {
             // The number itself says it.
             Bound::AtMost(Target::Number(0.0)) => String::new(),
-            Bound::AtMost(_) => format!(", {} too many", number(missing)),
-            Bound::AtLeast(_) => format!(", {} too few", number(missing)),
+            Bound::AtMost(_) => format!(", {}{points} too many", number(missing)),
+            Bound::AtLeast(_) => format!(", {}{points} too few", number(missing)),
         };
         Some(match missing > 0.0 {
             true => (false, format!("Not yet: {text}{unit}{how_far}.")),
@@ -88,6 +97,7 @@ impl Goal {
         match target {
             Target::Number(number) => Some(number),
             Target::Row(row) => self.measure.of(row.find(report)?)?.value,
+            Target::Part(part, row) => Some(part * self.measure.of(row.find(report)?)?.value?),
             Target::Of(of) => of(report),
         }
     }

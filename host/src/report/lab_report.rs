@@ -14,7 +14,7 @@ use super::measure::Measure;
 use super::memory::Charted;
 use super::subject::Subject;
 use super::sweep::Sweep;
-use super::variant_report::VariantReport;
+use super::variant_report::{Small, VariantReport};
 use crate::faults::Findings;
 use crate::orders::OrdersReport;
 use crate::timing::Timing;
@@ -36,6 +36,9 @@ pub struct LabReport {
     /// What a terminal shows first.
     #[serde(skip)]
     pub first: FirstScreen,
+    /// Whether a terminal shows every row first: flags chose them, or times were taken.
+    #[serde(skip)]
+    pub every_row: bool,
     /// Whether a terminal shows every column, and what rows and columns mean.
     #[serde(skip)]
     pub legend: bool,
@@ -163,11 +166,20 @@ impl LabReport {
         self.concluded = measures.into_iter().flatten().collect();
     }
 
-    /// Leaves the predicted times out if the data is too small for any on this model to say what the kernels take.
+    /// Whether the data is large enough for the time of some row on this model to say what its
+    /// kernels take; `None` if no time is known.
+    pub(crate) fn is_large_enough(&self, model: &Model) -> Option<bool> {
+        let of = |variant: &VariantReport| match (variant.small, variant.predicted_time()) {
+            (Some(small), _) => Some(small == Small::Some),
+            (None, time) => time.filter(|time| time.model.name == model.name).map(|time| !time.is_of_too_little),
+        };
+        self.variants.iter().filter_map(of).reduce(|one, other| one || other)
+    }
+
+    /// Leaves the predicted times out if the data is too small for any on this model to say what
+    /// the kernels take.
     pub(crate) fn leave_out_launches(&mut self, model: &Model) {
-        let times = self.variants.iter().filter_map(VariantReport::predicted_time);
-        let mut times = times.filter(|time| time.model.name == model.name).peekable();
-        if times.peek().is_some() && times.all(|time| time.is_of_too_little) {
+        if self.is_large_enough(model) == Some(false) {
             self.variants.iter_mut().for_each(|variant| variant.predicted = None);
             self.too_small_to_predict = true;
         }

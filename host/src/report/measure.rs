@@ -25,7 +25,8 @@ pub enum Better {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Section {
-    /// What names the row, in every part of the table: its name, or its position on the axes of a sweep.
+    /// What names the row, in every part of the table: its name, or its position on the axes of a
+    /// sweep.
     Name,
     /// Its position on the axes of a sweep, beside its name.
     Axis,

@@ -34,6 +34,7 @@ mod markdown;
 mod measure;
 pub mod measures;
 mod memory;
+mod occupancy;
 mod page;
 mod predicted;
 mod subject;
@@ -59,7 +60,7 @@ pub use first::{FirstScreen, Meaning, Removes};
 pub use format::Format;
 pub use goal::{Bound, Goal, Judged, Target};
 pub use grid::{Best, Grid};
-pub use html::{AccessOverview, Exhibit, Overview, Picture, RowOverview};
+pub use html::{AccessOverview, Overview, Picture, RowOverview, RunView};
 pub(crate) use html::{Launched, Text, of_launches, of_texts, write_launches};
 pub use lab_report::{CounterSource, DeviceCopy, LabReport};
 pub(crate) use launch_times::LaunchTimes;
@@ -71,7 +72,7 @@ pub use predicted::{Hottest, PredictedTime, RowPrediction};
 pub use subject::Subject;
 pub use sweep::{Rows, Sweep};
 pub use table::{Column, Table};
-pub use variant_report::{Comparison, Fact, Limit, Mismatch, Tolerance, Tolerated, VariantReport};
+pub use variant_report::{Comparison, Fact, Limit, Mismatch, Small, Tolerance, Tolerated, VariantReport};
 pub(crate) use variant_report::{Metrics, plain};
 
 /// Writes the report; for people, in the width of the terminal.
@@ -96,7 +97,8 @@ fn write_in(report: &LabReport, format: Format, width: usize, out: &mut dyn Writ
     Ok(())
 }
 
-/// Writes a lab's report as a web page, whole or not at all. `about` is the lab's subject in a line.
+/// Writes a lab's report as a web page, whole or not at all. `about` is the lab's subject in a
+/// line.
 ///
 /// # Errors
 ///
@@ -107,7 +109,8 @@ pub(crate) fn write_page(report: &LabReport, about: &str, path: &Path) -> Result
     write_text(&webpage::Page { title: report.lab, about, details: &page.heading, main }, path)
 }
 
-/// The part of a web page about a lab's run, in at most about this many bytes; `page` is the report's.
+/// The part of a web page about a lab's run, in at most about this many bytes; `page` is the
+/// report's.
 pub(crate) fn part(report: &LabReport, page: &Page, place: &Place, most: usize) -> Markup {
     let further = Markup::default();
     let shown = html::Shown {

@@ -5,11 +5,16 @@
 use serde::Serialize;
 
 use device::{Model, Properties};
+use picture::OccupancyChart;
+
+use wording::WIDTH;
 
 use super::explanations;
-use super::first::{Meaning, SENTENCES, stands_for};
+use super::first::{self, FirstScreen, Meaning, SENTENCE_LINES};
+use super::grid;
 use super::lab_report::LabReport;
 use super::measure::{Explanation, Measure, Section, Shown};
+use super::occupancy;
 use super::table::{self, Table};
 use super::variant_report::{Comparison, VariantReport, plain};
 use crate::timing::{Cache, Timing};
@@ -18,7 +23,8 @@ use crate::units;
 /// A report as people read it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Page {
-    /// The lines above: the lab and its parameters, the device, the reference, and notes on the numbers.
+    /// The lines above: the lab and its parameters, the device, the reference, and notes on the
+    /// numbers.
     pub heading: Vec<String>,
     /// What the names of the rows mean, each once.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -34,6 +40,9 @@ pub struct Page {
     pub kernels: Vec<String>,
     /// The sweeps.
     pub grids: Vec<Table>,
+    /// Blocks on a multiprocessor, if the rows are about them.
+    #[serde(skip)]
+    pub occupancy: Option<OccupancyChart>,
     /// What the columns mean, each term once.
     pub legend: Vec<String>,
     /// What the numbers show.
@@ -74,6 +83,7 @@ impl Page {
             instead_of_table,
             wrong: wrong(report),
             grids,
+            occupancy: occupancy::chart(report),
             legend: explained(&measures, shown, dashes),
             conclusions: report.conclusions.iter().cloned().chain(report.right_in_orders()).collect(),
         }
@@ -82,16 +92,18 @@ impl Page {
     /// What a terminal shows first: one table, the sentences with the result, and what casts doubt
     /// on the numbers.
     pub(super) fn first(report: &LabReport) -> Self {
-        let shown = Shown { variants: &report.variants, device: &report.device };
+        let faultless = report.correct() && report.findings().list.is_empty();
+        let left_out = |variant: &VariantReport| report.first.leaves_out(&variant.name, &variant.facts);
+        let mut variants = report.variants.clone();
+        if faultless && !report.every_row {
+            variants.retain(|variant| !left_out(variant));
+        }
+        let shown = Shown { variants: &variants, device: &report.device };
         let mut page = Self::of(report, false);
         if report.instead_of_table.is_none() {
-            let faultless = report.correct() && report.findings().list.is_empty();
             page.table = table::first(shown, report.subjects, report.first, !faultless);
-            page.grids.truncate(1);
-            let words = |name: &str| report.first.words(name).map(str::to_owned);
-            for column in page.grids.iter_mut().flat_map(|grid| &mut grid.columns[1..]) {
-                column.title.extend(column.title.first().and_then(|name| words(name)));
-            }
+            page.grids = report.grids.iter().filter_map(|grid| grid.table(shown)).take(1).collect();
+            page.grids.iter_mut().for_each(|grid| worded(grid, report.first));
         }
         if page.instead_of_table.is_some() {
             page.instead_of_table = Some(String::new()); // The grid is the table.
@@ -99,8 +111,8 @@ impl Page {
             page.grids.clear();
         }
         if !report.why {
-            page.conclusions = report.conclusions.iter().take(SENTENCES).cloned().collect();
-            page.conclusions.extend(table::alike(&report.variants).map(same_times));
+            page.conclusions = few(&report.conclusions);
+            page.conclusions.extend(table::alike(&variants).map(same_times));
             page.conclusions.extend(report.right_in_orders());
         }
         page.legend = explanations::not_verified(shown);
@@ -108,6 +120,30 @@ impl Page {
         page.meanings.clear();
         page.kernels.clear();
         page
+    }
+}
+
+/// The first sentences, in a few lines.
+fn few(sentences: &[String]) -> Vec<String> {
+    let lines = |sentence: &String| wording::wrapped(sentence, WIDTH, "", "").lines().count();
+    let mut used = 0;
+    let fits = |sentence: &&String| {
+        let first = used == 0;
+        used += lines(sentence);
+        first || used <= SENTENCE_LINES
+    };
+    sentences.iter().take_while(fits).cloned().collect()
+}
+
+/// The names of a grid's rows and columns with the words for them.
+fn worded(grid: &mut Table, first: FirstScreen) {
+    let Some((names, columns)) = grid.columns.split_first_mut() else { return };
+    names.title = vec![grid::words(&names.key)];
+    for cell in names.cells.iter_mut().flatten() {
+        cell.text = first.named(&cell.text);
+    }
+    for column in columns {
+        column.title.extend(column.title.first().and_then(|name| first.words(name)).map(str::to_owned));
     }
 }
 
@@ -148,12 +184,13 @@ fn explained(measures: &[&Measure], shown: Shown<'_>, others: Vec<Explanation>) 
     sentences
 }
 
+/// Whether a row has this name, or is at this position.
+fn has(variant: &VariantReport, name: &str) -> bool {
+    first::names(name, &variant.name, &variant.facts)
+}
+
 /// What the names of the rows that are shown mean.
 fn meanings(report: &LabReport) -> Vec<Meaning> {
-    let has = |variant: &VariantReport, name: &str| {
-        let positions = variant.facts.iter().filter(|fact| fact.axis).filter_map(|fact| fact.value.as_str());
-        positions.chain([variant.name.as_str()]).any(|shown| stands_for(name, shown))
-    };
     let shown = |(name, _): &&Meaning| report.variants.iter().any(|variant| has(variant, name));
     report.meanings.iter().filter(shown).copied().collect()
 }

@@ -9,7 +9,7 @@ use serde::ser::{SerializeMap, Serializer};
 use simt::Model;
 use simt::prediction::{Bound, Predicted, Prediction, Queue};
 
-use super::variant_report::VariantReport;
+use super::variant_report::{Small, VariantReport};
 use crate::units::gigabytes_per_second;
 
 /// The predicted time of all launches of a row.
@@ -56,7 +56,8 @@ pub enum RowPrediction {
 }
 
 impl RowPrediction {
-    /// The prediction for a row of these launches, which are queued one behind the other. `None` without any.
+    /// The prediction for a row of these launches, which are queued one behind the other. `None`
+    /// without any.
     pub(crate) fn of<'k>(
         launches: impl IntoIterator<Item = (&'k str, &'k Predicted)>,
         useful_bytes: u64,
@@ -84,6 +85,18 @@ impl RowPrediction {
             speedup: None,
             launches: times.collect(),
         }))
+    }
+}
+
+impl Small {
+    /// Which of these launches are not predicted, because they are small.
+    pub(crate) fn of<'p>(launches: impl Iterator<Item = &'p Predicted> + Clone) -> Option<Self> {
+        let small = launches.clone().filter(|launch| **launch == Predicted::TOO_SMALL).count();
+        match small {
+            0 => None,
+            all if all == launches.count() => Some(Self::All),
+            _ => Some(Self::Some),
+        }
     }
 }
 

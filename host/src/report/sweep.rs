@@ -1,5 +1,5 @@
-//! The plots of a lab: how a cost or a speed changes with one of its facts. A lab declares its sweeps; [`plots`] makes
-//! plots of its rows, for a terminal and for a page. Pure.
+//! The plots of a lab: how a cost or a speed changes with one of its facts. A lab declares its
+//! sweeps; [`plots`] makes plots of its rows, for a terminal and for a page. Pure.
 
 use picture::{Plot, Point, ReferenceLine, Scale, Series};
 use serde_json::Value;

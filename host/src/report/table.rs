@@ -150,6 +150,9 @@ pub(super) fn first(shown: Shown<'_>, subjects: &[Subject], first: FirstScreen, 
             cell.text = first.named(&cell.text);
         }
     }
+    for column in &mut table.columns {
+        column.title = first.words(&column.key).map_or_else(|| column.title.clone(), |words| vec![words.to_owned()]);
+    }
     table.columns.extend(removed(shown.variants, first));
     table.columns.extend(counted.into_iter().chain(times).map(|measure| Column::of(shown, measure)));
     table
@@ -185,14 +188,16 @@ fn removed(variants: &[VariantReport], first: FirstScreen) -> Vec<Column> {
 /// The greatest over the least of predicted times that do not say which is shorter.
 const ALIKE: f64 = 1.05;
 
-/// The least and the greatest predicted time of several rows, in milliseconds, if these are about the same.
+/// The least and the greatest predicted time of several rows, in milliseconds, if these are about
+/// the same.
 pub(super) fn alike(variants: &[VariantReport]) -> Option<[f64; 2]> {
     let times = || variants.iter().filter_map(VariantReport::predicted_time).map(|time| time.time_ms);
     let (least, most) = (times().reduce(f64::min)?, times().reduce(f64::max)?);
     (times().count() > 1 && most < ALIKE * least).then_some([least, most])
 }
 
-/// The times of the first table: all that is known of them, or, beside `counted` columns, the time alone.
+/// The times of the first table: all that is known of them, or, beside `counted` columns, the time
+/// alone.
 fn times(variants: &[VariantReport], counted: bool) -> Vec<&'static Measure> {
     let known = |measure: &&Measure| variants.iter().any(|variant| measure.of(variant).is_some());
     let measured: &[Measure] = if variants.iter().any(|variant| variant.timing.is_some()) { MEASURED } else { &[] };

@@ -17,11 +17,13 @@ use super::table::{self, Column, Table};
 use super::variant_report::VariantReport;
 use crate::terminal;
 
-/// The maximum length of a kernel's name in a table: a mangled name may have hundreds of characters.
+/// The maximum length of a kernel's name in a table: a mangled name may have hundreds of
+/// characters.
 const LONGEST_NAME: usize = 24;
 
 /// The report as text, in this many columns: the subject, the sentences with the result, the table,
-/// and a line that names what else can be seen. With `--legend`, every column, and what all of it means.
+/// and a line that names what else can be seen. With `--legend`, every column, and what all of it
+/// means.
 pub(super) fn render(report: &LabReport, width: usize) -> String {
     let page = if report.legend { Page::of(report, false) } else { Page::first(report) };
     let mut text = format!("{}\n{}\n", report.about, page.heading.join("\n"));
@@ -84,7 +86,7 @@ fn more(report: &LabReport) -> String {
     let flags = [("--predict", timed), ("--lines", pictured), ("--picture", pictured), ("--plot", plotted)];
     let flags: Vec<_> = flags.into_iter().filter_map(|(flag, shows)| shows.then_some(flag)).collect();
     let others = if flags.is_empty() { String::new() } else { format!("; more: {}", flags.join(" ")) };
-    format!("--legend shows every column, and what the names mean{others}")
+    format!("--legend shows every column and row, and their meaning{others}")
 }
 
 /// The times and counters of one launch, in the labs' columns for its accesses, with their

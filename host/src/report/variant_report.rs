@@ -31,17 +31,20 @@ pub struct VariantReport {
     pub group: String,
     /// The kernels that it launches.
     pub kernels: Vec<&'static str>,
-    /// Whether another size or device has another kernel, so that people want to know which this was.
+    /// Whether another size or device has another kernel, so that people want to know which this
+    /// was.
     pub one_of_several: bool,
     /// Its parameters: offset, block, grid, pitch.
     pub facts: Vec<Fact>,
-    /// The comparison with the reference; `None` if a fault stopped the kernel, or there is no reference.
+    /// The comparison with the reference; `None` if a fault stopped the kernel, or there is no
+    /// reference.
     pub comparison: Option<Comparison>,
     /// Bytes that the task itself reads and writes.
     pub useful_bytes: u64,
     /// Floating-point operations that the task itself requires; 0 in labs about memory only.
     pub operations: u64,
-    /// The times with nothing useful in the level-2 cache, from which the rates follow; `None` on the simulator.
+    /// The times with nothing useful in the level-2 cache, from which the rates follow; `None` on
+    /// the simulator.
     pub timing: Option<Timing>,
     /// The times of launches back to back, if the level-2 cache helps the next one.
     pub warm_timing: Option<Timing>,
@@ -59,6 +62,8 @@ pub struct VariantReport {
     pub speedup: Option<f64>,
     /// How long a GPU would take, as the simulator predicts.
     pub predicted: Option<RowPrediction>,
+    /// Which of its launches are not predicted, because they are small; `None`: none.
+    pub small: Option<Small>,
     /// Where its warps would wait longest.
     pub hottest: Option<Hottest>,
     /// The counters of all its launches together.
@@ -77,6 +82,15 @@ pub struct VariantReport {
     pub findings: Option<Findings>,
     /// The fault that stopped the kernel.
     pub stopped: Option<Fault>,
+}
+
+/// Which launches of a row fill less than half of a GPU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Small {
+    /// Some of them.
+    Some,
+    /// Every one.
+    All,
 }
 
 /// What limits the speed of a variant on a device.
@@ -99,7 +113,8 @@ pub struct Comparison {
     pub sample: Option<u64>,
     /// Elements that are wrong.
     pub wrong: u64,
-    /// Whether the simulator computes it more exactly than a GPU does, so that its error says nothing.
+    /// Whether the simulator computes it more exactly than a GPU does, so that its error says
+    /// nothing.
     pub too_exact: bool,
     /// The largest difference from the reference; NaN or infinite if one of the two is.
     pub max_error: f64,
@@ -164,7 +179,8 @@ impl VariantReport {
         self.facts.iter().find(|fact| fact.name == name).map(|fact| &fact.value)
     }
 
-    /// Whether every element was right; `None` if a fault stopped the kernel, or there is nothing to compare with.
+    /// Whether every element was right; `None` if a fault stopped the kernel, or there is nothing
+    /// to compare with.
     pub fn correct(&self) -> Option<bool> {
         self.comparison.as_ref().map(Comparison::correct)
     }

@@ -167,7 +167,8 @@ impl Argument {
         matches!(&self.kind, Kind::Value(bytes, _) if bytes.iter().all(|&byte| byte == 0))
     }
 
-    /// Whether it can be read when the kernel is done: whether it is a buffer, a surface or a tensor.
+    /// Whether it can be read when the kernel is done: whether it is a buffer, a surface or a
+    /// tensor.
     pub fn is_buffer(&self) -> bool {
         let surface = matches!(self.kind, Kind::Object(Object { kind: ObjectKind::Surface, .. }, _));
         surface || matches!(self.kind, Kind::Buffer { .. } | Kind::Tensor(..))
@@ -257,7 +258,8 @@ impl Argument {
         matches!(self.kind, Kind::Buffer { freed: true, .. })
     }
 
-    /// The buffer's size in bytes, if it is one and the argument gives its length rather than a file.
+    /// The buffer's size in bytes, if it is one and the argument gives its length rather than a
+    /// file.
     pub fn buffer_bytes(&self) -> Option<u64> {
         match &self.kind {
             Kind::Buffer { shape: Some((ty, length)), .. } => Some((length * ty.bytes()) as u64),

@@ -1,5 +1,5 @@
-//! What `--print`, `--save` and `arg:` refer to: an argument of a launch, or a variable of the module. `argument` and
-//! `flags` parse it. Plain data.
+//! What `--print`, `--save` and `arg:` refer to: an argument of a launch, or a variable of the
+//! module. `argument` and `flags` parse it. Plain data.
 
 use std::fmt;
 use std::str::FromStr;

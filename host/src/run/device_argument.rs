@@ -1,5 +1,5 @@
-//! An argument on a device: its memory, and the bytes that the kernel gets for it. `launch` makes it of an
-//! [`Argument`](super::argument::Argument) and owns it until all launches are done.
+//! An argument on a device: its memory, and the bytes that the kernel gets for it. `launch` makes
+//! it of an [`Argument`](super::argument::Argument) and owns it until all launches are done.
 
 use std::rc::Rc;
 
@@ -66,7 +66,8 @@ impl Parameter<'_> {
 }
 
 impl DeviceArgument {
-    /// Allocates and fills the argument's memory. `name` is its name in the error if there is no room.
+    /// Allocates and fills the argument's memory. `name` is its name in the error if there is no
+    /// room.
     pub fn new(device: &Device, argument: &Prepared, name: &str) -> Result<Self> {
         let Some(data) = argument.data() else { return Ok(DeviceArgument::Nothing) };
         device.check_buffer(name, data.bytes())?;
@@ -95,7 +96,8 @@ impl DeviceArgument {
         Ok(DeviceArgument::Buffer(buffer))
     }
 
-    /// The kernel's parameter for an argument that does not refer to another. It must live until the kernels are done.
+    /// The kernel's parameter for an argument that does not refer to another. It must live until
+    /// the kernels are done.
     pub fn parameter<'a>(&'a mut self, device: &Device, argument: &Prepared) -> Result<Parameter<'a>> {
         Ok(match (argument, self) {
             (Prepared::Value(bytes), _) => Parameter::Bytes(bytes.clone(), 1),

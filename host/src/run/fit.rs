@@ -1,13 +1,16 @@
 //! Whether arguments fit what the kernel does with its parameters. PTX passes bits, so an integer
 //! passed for a float is accepted silently and becomes another number. How the kernel uses a
-//! parameter often shows its type where the declaration (`.b32`, `.u64`) does not: it gives a number
-//! without a type its type, and refuses a buffer in place of a texture, and a file of 8-byte numbers
-//! where the kernel accesses 4-byte ones. Where only a type is unlikely there is a note, which
-//! [`super`] prints before the launch. Reads the module and the arguments.
+//! parameter often shows its type where the declaration (`.b32`, `.u64`) does not: it gives a
+//! number without a type its type, and refuses a buffer in place of a texture, and a file of 8-byte
+//! numbers where the kernel accesses 4-byte ones. Where only a type is unlikely there is a note,
+//! which [`super`] prints before the launch. Reads the module and the arguments.
 
 use std::collections::{HashMap, HashSet};
 
-use ptx::{AddressBase, BinaryOp, Function, Handle, Module, Op, Opaque, Operand, Register, Space, Type, Variable};
+use ptx::{
+    AddressBase, BinaryOp, ComputeOp, Function, Handle, Module, Op, Opaque, Operand, Register, Space, TextureOp, Type,
+    Variable,
+};
 
 use super::argument::Argument;
 use super::value;
@@ -141,7 +144,8 @@ pub(super) fn notes(module: &Module, function: &Function, arguments: &[Argument]
     notes
 }
 
-/// What the parameter's declared type implies: floats only, since integers stand for anything of their size.
+/// What the parameter's declared type implies: floats only, since integers stand for anything of
+/// their size.
 fn declared(parameter: &Variable) -> Option<Uses> {
     match parameter.ty {
         Type::F32 | Type::F64 => Some(Uses { float: true, ..Uses::default() }),
@@ -189,12 +193,18 @@ fn uses(function: &Function) -> HashMap<Handle<Variable>, Uses> {
         let texture = Uses { texture: true, ..Uses::default() };
         let surface = Uses { surface: true, ..Uses::default() };
         match &instruction.op {
-            Op::Unary { ty, a, .. } | Op::TestProperty { ty, a, .. } => used(a, of_type(*ty)),
-            Op::Convert { from, src, .. } => used(src, of_type(*from)),
-            Op::Binary { ty, a, b, .. } | Op::SetPredicate { ty, a, b, .. } | Op::Set { ty, a, b, .. } => {
+            Op::Compute(ComputeOp::Unary { ty, a, .. } | ComputeOp::TestProperty { ty, a, .. }) => {
+                used(a, of_type(*ty))
+            }
+            Op::Compute(ComputeOp::Convert { from, src, .. }) => used(src, of_type(*from)),
+            Op::Compute(
+                ComputeOp::Binary { ty, a, b, .. }
+                | ComputeOp::SetPredicate { ty, a, b, .. }
+                | ComputeOp::Set { ty, a, b, .. },
+            ) => {
                 [a, b].into_iter().for_each(|operand| used(operand, of_type(*ty)));
             }
-            Op::Ternary { ty, a, b, c, .. } => {
+            Op::Compute(ComputeOp::Ternary { ty, a, b, c, .. }) => {
                 [a, b, c].into_iter().for_each(|operand| used(operand, of_type(*ty)));
             }
             Op::Store { ty, srcs, address: to, .. } => {
@@ -208,12 +218,14 @@ fn uses(function: &Function) -> HashMap<Handle<Variable>, Uses> {
                     used(&Operand::Register(register), address);
                 }
             }
-            Op::ConvertAddress { src, .. } => used(src, address),
-            Op::TextureFetch(fetch) => used_as(fetch.texture, texture, &mut used),
-            Op::TextureQuery { object, of_surface, .. } => {
+            Op::Compute(ComputeOp::ConvertAddress { src, .. }) => used(src, address),
+            Op::Texture(TextureOp::Fetch(fetch)) => used_as(fetch.texture, texture, &mut used),
+            Op::Texture(TextureOp::Query { object, of_surface, .. }) => {
                 used_as(*object, if *of_surface { surface } else { texture }, &mut used);
             }
-            Op::SurfaceLoad { surface: object, .. } | Op::SurfaceStore { surface: object, .. } => {
+            Op::Texture(
+                TextureOp::SurfaceLoad { surface: object, .. } | TextureOp::SurfaceStore { surface: object, .. },
+            ) => {
                 used_as(*object, surface, &mut used);
             }
             _ => {}
@@ -247,14 +259,16 @@ fn pointees(
                 _ => None,
             };
             let found = match &instruction.op {
-                Op::ConvertAddress { dst: Some(dst), src, .. } | Op::Move { dst: Some(dst), src, .. } => {
-                    of(src).map(|parameter| (*dst, parameter))
+                Op::Compute(
+                    ComputeOp::ConvertAddress { dst: Some(dst), src, .. } | ComputeOp::Move { dst: Some(dst), src, .. },
+                ) => of(src).map(|parameter| (*dst, parameter)),
+                Op::Compute(ComputeOp::Binary { op: BinaryOp::Add, dst: Some(dst), a, b, .. }) => {
+                    match (of(a), of(b)) {
+                        (Some(parameter), None) | (None, Some(parameter)) => Some((*dst, parameter)),
+                        _ => None,
+                    }
                 }
-                Op::Binary { op: BinaryOp::Add, dst: Some(dst), a, b, .. } => match (of(a), of(b)) {
-                    (Some(parameter), None) | (None, Some(parameter)) => Some((*dst, parameter)),
-                    _ => None,
-                },
-                Op::Ternary { dst: Some(dst), c, .. } => of(c).map(|parameter| (*dst, parameter)),
+                Op::Compute(ComputeOp::Ternary { dst: Some(dst), c, .. }) => of(c).map(|parameter| (*dst, parameter)),
                 _ => None,
             };
             follows.extend(found);
@@ -286,7 +300,9 @@ fn copied(
             (AddressBase::Variable(parameter), [Some(register)]) if address.offset == 0 => Some((parameter, *register)),
             _ => None,
         },
-        Op::Move { dst: Some(register), src: Operand::Register(from), .. } => Some((*holds.get(from)?, *register)),
+        Op::Compute(ComputeOp::Move { dst: Some(register), src: Operand::Register(from), .. }) => {
+            Some((*holds.get(from)?, *register))
+        }
         _ => None,
     }
 }
@@ -294,13 +310,15 @@ fn copied(
 /// The register that arithmetic writes.
 fn computed(op: &Op) -> Option<Handle<Register>> {
     match op {
-        Op::Unary { dst, .. }
-        | Op::Binary { dst, .. }
-        | Op::Ternary { dst, .. }
-        | Op::Convert { dst, .. }
-        | Op::ConvertAddress { dst, .. }
-        | Op::Select { dst, .. }
-        | Op::Move { dst, .. } => *dst,
+        Op::Compute(
+            ComputeOp::Unary { dst, .. }
+            | ComputeOp::Binary { dst, .. }
+            | ComputeOp::Ternary { dst, .. }
+            | ComputeOp::Convert { dst, .. }
+            | ComputeOp::ConvertAddress { dst, .. }
+            | ComputeOp::Select { dst, .. }
+            | ComputeOp::Move { dst, .. },
+        ) => *dst,
         _ => None,
     }
 }

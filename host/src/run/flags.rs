@@ -15,8 +15,9 @@ use super::argument::{Argument, parse::split_os};
 use super::argument_id::Named;
 use crate::faults::{SanitizerFlags, checks_by_default};
 use crate::lines::LineFlags;
-use crate::orders::OrderFlags;
+use crate::orders::{ExploreFlags, OrderFlags};
 use crate::predicted::PredictFlags;
+use crate::requirements::{RequireFlags, Requirements};
 
 const AFTER_HELP: &str = "\
 Arguments, in the order of the kernel's parameters (`host check FILE.ptx` lists those):
@@ -93,7 +94,8 @@ A sum in two steps:
   host run sum.ptx block_sums --grid 4 --block 64 f32[256]=ramp f32[4] \\
     --then total --grid 1 --block 32 arg:1 f32[1] --print 1.1";
 
-/// The flags. The lists hold the values for all launches, in the order of the command line: see [`Flags::launches`].
+/// The flags. The lists hold the values for all launches, in the order of the command line: see
+/// [`Flags::launches`].
 #[derive(Args, Clone, Debug)]
 pub(super) struct Flags {
     /// PTX from any compiler; - reads it from the standard input
@@ -127,7 +129,8 @@ pub(super) struct Flags {
     /// Launch this kernel next, on the same memory; see below
     #[arg(long, value_name = "KERNEL", value_parser = NonEmptyStringValueParser::new())]
     then: Vec<String>,
-    /// Write a buffer or a variable to this file at the end. I is the argument's number, from 0, or L.I in launch L
+    /// Write a buffer or a variable to this file at the end. I is the argument's number, from 0, or
+    /// L.I in launch L
     #[arg(long, value_name = "I=FILE.npy", value_parser = OsStringValueParser::new().try_map(save))]
     pub(super) save: Vec<Save>,
     /// The share of a multiprocessor's L1 memory to use as shared memory, in percent (0 to 100)
@@ -146,14 +149,17 @@ pub(super) struct Flags {
     /// On a GPU: launch once, untimed, for a profiler or a kernel that must not run twice
     #[arg(long, conflicts_with = "time_limit")]
     pub(super) once: bool,
-    /// Print the elements of a buffer or a variable. I is the argument's number, from 0, or L.I in launch L
+    /// Print the elements of a buffer or a variable. I is the argument's number, from 0, or L.I in
+    /// launch L
     #[arg(long, value_name = "I", value_delimiter = ',')]
     pub(super) print: Vec<Named>,
-    /// Also write this web page: the counters, pictures of the accesses, and the source with its counts
+    /// Also write this web page: the counters, pictures of the accesses, and the source with its
+    /// counts
     #[arg(long, value_name = "FILE.html")]
     pub(super) report: Option<PathBuf>,
     /// Also show sources below this folder, which the PTX names by whatever path. Without it those
-    /// below the PTX's folder, the current one and their projects (with Cargo.toml or .git) are shown
+    /// below the PTX's folder, the current one and their projects (with Cargo.toml or .git) are
+    /// shown
     #[arg(long, value_name = "DIR")]
     pub(super) sources: Vec<PathBuf>,
     /// On a GPU: also run on the simulator, for its counters
@@ -167,9 +173,16 @@ pub(super) struct Flags {
     pub(super) predicted: PredictFlags,
     #[command(flatten)]
     pub(super) orders: OrderFlags,
+    #[command(flatten)]
+    pub(super) exploring: ExploreFlags,
     /// The seed of --schedules; the same seed gives the same orders everywhere
     #[arg(long, value_name = "NUMBER", default_value_t = 1, value_parser = whole_number(0, u64::MAX))]
     pub(super) seed: u64,
+    #[command(flatten)]
+    pub(super) required: RequireFlags,
+    /// The goals, read.
+    #[arg(skip)]
+    pub(super) goals: Option<Requirements>,
     /// How many requests of each access a page steps through.
     #[arg(skip)]
     pub(super) steps: u32,
@@ -192,8 +205,8 @@ pub(super) struct LaunchFlags {
 }
 
 impl Flags {
-    /// What is checked: everything by default, and nothing if only times are predicted, or in another
-    /// order.
+    /// What is checked: everything by default, and nothing if only times are predicted, or in
+    /// another order.
     pub(super) fn checks(&self) -> Checks {
         let none = self.predicted.predict || self.orders.schedule.is_some();
         self.checks.or(if none { Checks::NONE } else { Checks::ALL })
@@ -207,7 +220,7 @@ impl Flags {
         }
     }
 
-    /// Fails if a folder of sources is none.
+    /// Fails if a path of `--sources` is not a folder.
     ///
     /// # Errors
     ///

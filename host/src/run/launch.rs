@@ -116,6 +116,8 @@ pub(super) struct Launched {
     pub(super) on_page: Option<Lines>,
     /// What the kernel printed, if known.
     pub(super) printed: Option<Printed>,
+    /// All that was counted, if there are goals.
+    pub(super) report: Option<Report>,
 }
 
 /// The results of all launches.
@@ -249,6 +251,7 @@ fn launched_of(report: Option<Report>, printed: Option<Printed>, device: &Device
         loads: report.loads().to_vec(),
         lines: plan.flags.lines.of_launch(&report, plan.file, &plan.flags.sources),
         printed,
+        report: plan.flags.goals.is_some().then_some(report),
         ..predicted
     }
 }
@@ -332,15 +335,21 @@ impl<'a> Ready<'a> {
         Ok(())
     }
 
-    /// Starts the launch.
-    pub(super) fn launch(&self, index: usize) -> Result<Option<Report>> {
+    /// The parameters' values of a launch.
+    pub(super) fn arguments(&self, index: usize) -> Arguments {
         let mut arguments = Arguments::new();
         let all = self.parameters[index].iter().zip(&self.plan.launches[index].flags.arguments);
         let passed = all.filter(|(_, argument)| argument.is_parameter);
         passed.for_each(|(parameter, _)| parameter.push(&mut arguments));
+        arguments
+    }
+
+    /// Starts the launch.
+    pub(super) fn launch(&self, index: usize) -> Result<Option<Report>> {
+        let arguments = self.arguments(index);
         let kernel = &self.plan.launches[index].function.name;
-        // SAFETY: it is the user's kernel, and whoever types `host run` answers for it: the arguments
-        // fit the PTX, and the simulator checks the rest.
+        // SAFETY: it is the user's kernel, and whoever types `host run` answers for it: the
+        // arguments fit the PTX, and the simulator checks the rest.
         unsafe { self.device.launch_untyped(kernel, &self.plan.configs[index], &arguments) }
     }
 }

@@ -1,4 +1,5 @@
-//! `host run FILE.ptx KERNEL ...`: runs kernels of a PTX file from any compiler, on a GPU or the simulator.
+//! `host run FILE.ptx KERNEL ...`: runs kernels of a PTX file from any compiler, on a GPU or the
+//! simulator.
 //!
 //! Data goes one way: flags -> launches with their arguments ([`argument`]) -> a plan -> reports ->
 //! a format. The request is validated against the module before a device is opened. The files of
@@ -11,7 +12,7 @@
 //! | [`argument_id`], `variables` | what flags refer to: arguments of launches, variables of the module |
 //! | `validate`, `fit` | whether the request can be run; notes on arguments of an unlikely type |
 //! | `device_argument`, `launch`, `times` | arguments on a device, the launches, and their times on a GPU |
-//! | `orders`, `timeline` | the same launches in other orders of blocks and warps, and how a result comes to depend on them |
+//! | `orders` | the same launches in other orders of blocks and warps, and how a result comes to depend on them |
 //! | `unwritten` | elements that nothing has written |
 //! | `output`, `sequence`, `page` | the report of one launch, and of several, and as a web page |
 
@@ -28,7 +29,6 @@ mod sequence;
 pub mod structure;
 pub mod tensor;
 pub mod texture;
-mod timeline;
 mod times;
 mod unwritten;
 mod validate;
@@ -42,7 +42,8 @@ use std::io::Write;
 use wording::{WIDTH, one_line, printable};
 
 use clap::{ArgMatches, FromArgMatches};
-use simt::Checks;
+use goals::requirement::{Kernel, Machine, Shape};
+use simt::{Checks, Model};
 
 use flags::Flags;
 use output::{Report, Shown};
@@ -56,15 +57,17 @@ use crate::faults::Fault;
 use crate::limits::ADVICE;
 use crate::orders::OrdersReport;
 use crate::progress::Progress;
-use crate::report::{Exhibit, Format, LaunchTimes, RowPrediction};
-use crate::{messages, terminal};
+use crate::report::{Format, LaunchTimes, RowPrediction, RunView};
+use crate::requirements::{self, Requirements};
+use crate::{messages, recorded, terminal};
 
 /// Where the results of a run go.
 pub(crate) enum Results<'r> {
     /// As text.
     Written(Format, &'r mut dyn Write),
-    /// What a page shows of it, with this many requests of each access; also of a run that a fault stopped.
-    Shown(u32, &'r mut Option<Exhibit>),
+    /// What a page shows of it, with this many requests of each access; also of a run that a fault
+    /// stopped.
+    Shown(u32, &'r mut Option<RunView>),
 }
 
 /// Runs the request on the device and writes its report. Returns whether all orders of blocks and
@@ -72,10 +75,13 @@ pub(crate) enum Results<'r> {
 ///
 /// # Errors
 ///
-/// Those of devices and files; [`Error::Fault`] if a kernel had a fault, after the report with the fault is written.
+/// Those of devices and files; [`Error::Fault`] if a kernel had a fault, after the report with the
+/// fault is written.
+#[expect(clippy::too_many_lines, reason = "one step after another, without a part that has a name")]
 pub(crate) fn main(matches: &ArgMatches, choice: DeviceChoice, limits: Limits, results: Results<'_>) -> Result<bool> {
     let mut flags =
         Flags::from_arg_matches(matches).map_err(|error| Error::request("run", one_line(&error.to_string())))?;
+    let is_table = matches!(results, Results::Written(Format::Table, _));
     match results {
         Results::Written(format, _) => flags.lines.check_format(format)?,
         Results::Shown(steps, _) => flags.steps = steps,
@@ -100,7 +106,8 @@ pub(crate) fn main(matches: &ArgMatches, choice: DeviceChoice, limits: Limits, r
     flags.lines.check_counted(simulated)?;
     flags.checks.check_simulated(simulated)?;
     check_predicted(&flags, &device)?;
-    check_orders(&flags, &device)?;
+    check_orders(&flags, &device, launches.len())?;
+    flags.goals = goals(&flags, &device)?;
     let configs: Vec<LaunchConfig> = launches.iter().map(|launch| config_of(launch, &flags)).collect();
     for (launch, config) in launches.iter().zip(&configs) {
         config.check(&launch.function.name, LaunchShape::default(), device.properties())?;
@@ -139,6 +146,8 @@ pub(crate) fn main(matches: &ArgMatches, choice: DeviceChoice, limits: Limits, r
     let named = ran.launches.iter().zip(&launches);
     let predicted = named.filter_map(|(ran, launch)| Some((&*launch.function.name, ran.predicted.as_ref()?)));
     let together = RowPrediction::of(predicted, 0, 0).filter(|_| launches.len() > 1 && ran.fault.is_none());
+    let goals = flags.goals.as_ref().filter(|_| ran.fault.is_none());
+    let verdict = goals.map(|goals| judge(goals, &mut ran.launches, &launches, &name));
     let (mut reports, mut findings, mut notes) = (Vec::new(), Vec::new(), Vec::new());
     let on_page: Vec<_> = ran.launches.iter_mut().map(|launched| launched.on_page.take()).collect();
     for ((launched, launch), config) in ran.launches.into_iter().zip(&launches).zip(&configs) {
@@ -164,6 +173,7 @@ pub(crate) fn main(matches: &ArgMatches, choice: DeviceChoice, limits: Limits, r
             printed: launched.printed,
             buffers: Vec::new(),
             orders: None,
+            goals: None,
         });
         findings.push(launched.findings);
     }
@@ -171,6 +181,7 @@ pub(crate) fn main(matches: &ArgMatches, choice: DeviceChoice, limits: Limits, r
         last.faults.extend(ran.fault.as_ref().and_then(Fault::of));
         last.stopped = ran.fault.is_some();
         last.orders = orders;
+        last.goals = verdict;
         if ran.fault.is_none() {
             for (output, launch::Elements { values, unwritten }) in outputs.iter().zip(ran.outputs) {
                 let (title, shape) = match &output.source {
@@ -191,7 +202,7 @@ pub(crate) fn main(matches: &ArgMatches, choice: DeviceChoice, limits: Limits, r
             }
         }
     }
-    let shown = if flags.has_page() { page::exhibit(&reports, on_page, &findings) } else { None };
+    let shown = if flags.has_page() { page::view(&reports, on_page, &findings) } else { None };
     match results {
         Results::Written(format, out) => {
             // A page of half a run would look like a whole one.
@@ -202,13 +213,60 @@ pub(crate) fn main(matches: &ArgMatches, choice: DeviceChoice, limits: Limits, r
             sequence::print_findings(&findings, &launches, format, &flags.sources);
             notes.iter().for_each(|note| messages::write(&format!("note: {}\n", printable(note))));
         }
-        Results::Shown(_, exhibit) => *exhibit = shown,
+        Results::Shown(_, view) => *view = shown,
     }
     other_results.iter().for_each(|text| messages::write(text));
+    let verdict = reports.last().and_then(|report| report.goals.as_ref());
+    let missed = verdict.and_then(|verdict| verdict.error(is_table));
+    missed.iter().for_each(|text| messages::write(text));
     match ran.fault {
         Some(fault) => Err(sequence::with_launch(fault, reports.len(), launches.len())),
-        None => sequence::error(&findings).map_or(Ok(orders_are_right), Err),
+        None => sequence::error(&findings).map_or(Ok(orders_are_right && missed.is_none()), Err),
     }
+}
+
+/// The goals of the launches, if there are any.
+fn goals(flags: &Flags, device: &Device) -> Result<Option<Requirements>> {
+    let Some(flag) = flags.required.flag() else { return Ok(None) };
+    let is_gpu = device.properties().is_gpu();
+    if is_gpu && !flags.counters {
+        return Err(Error::request(flag, "only the simulator counts; give --counters or --device sim"));
+    }
+    if flags.predicted.predict {
+        return Err(Error::request(flag, "--predict runs a part of the blocks and counts nothing; leave it out"));
+    }
+    let named = |name: &str| Model::named(name);
+    let counts = device.properties().simulates.filter(|_| !is_gpu).and_then(named);
+    let Some(predicts) = device.predicted_model().or_else(|| named("hopper")) else { return Ok(None) };
+    flags.required.read(Machine { counts, predicts }).map(Some)
+}
+
+/// What became of the goals. Takes the launches' reports.
+fn judge(
+    goals: &Requirements,
+    launched: &mut [launch::Launched],
+    launches: &[Launch<'_>],
+    module: &str,
+) -> requirements::Verdict {
+    let counted = launched.iter_mut().zip(launches).map(|(launched, launch)| {
+        let report = launched.report.take()?;
+        let kernel = launch.function.name.clone();
+        Some(goals::metric::Launched { kernel, counters: report.counters(), report })
+    });
+    let counted: Vec<_> = counted.collect();
+    let kernels = launched.iter().zip(launches).zip(&counted).map(|((launched, launch), counted)| Kernel {
+        name: recorded::short(&names::shown(&launch.function.name)),
+        module: module.to_owned(),
+        launched: counted.as_ref(),
+        launches: 1,
+        shapes: vec![Shape { grid: launch.flags.grid, block: launch.flags.block, launches: 1 }],
+        predicted_us: launched.predicted.as_ref().and_then(|predicted| {
+            let row = RowPrediction::of([("", predicted)], 0, 0)?;
+            if let RowPrediction::Time(time) = row { Some(1e3 * time.time_ms) } else { None }
+        }),
+        findings: launched.findings.list.len() as u64 + launched.findings.beyond,
+    });
+    goals.judge(&kernels.collect::<Vec<_>>())
 }
 
 /// Fails if a flag cannot be combined with those about predicted times.
@@ -231,11 +289,22 @@ fn check_predicted(flags: &Flags, device: &Device) -> Result<()> {
 }
 
 /// Fails if other orders are asked for where there are none.
-fn check_orders(flags: &Flags, device: &Device) -> Result<()> {
+fn check_orders(flags: &Flags, device: &Device, launches: usize) -> Result<()> {
     let properties = device.properties();
     flags.orders.check_simulated(flags.counters || !properties.is_gpu())?;
     let predicts = [("--predict", flags.predicted.predict)];
     flags.orders.check_alone(&predicts)?;
+    if flags.exploring.explore {
+        let problem = match () {
+            () if !flags.counters && properties.is_gpu() => {
+                "only the simulator runs other orders; give --device sim or --counters"
+            }
+            () if flags.predicted.predict => "results in other orders are not for --predict; leave one of them out",
+            () if launches > 1 => "the orders of one launch are explored; leave out --then",
+            () => return Ok(()),
+        };
+        return Err(Error::request("--explore", problem));
+    }
     if flags.orders.schedule.is_some() {
         if properties.is_gpu() || properties.simulates.is_some() {
             let problem = "an order is for the simulator without a model; give --device sim";
@@ -251,14 +320,19 @@ fn check_orders(flags: &Flags, device: &Device) -> Result<()> {
 fn config_of(launch: &Launch<'_>, flags: &Flags) -> LaunchConfig {
     let asked = &launch.flags;
     LaunchConfig {
-        // A kernel with .blocksareclusters has its own cluster size, and its grid is counted in clusters.
+        // A kernel with .blocksareclusters has its own cluster size, and its grid is counted in
+        // clusters.
         cluster: asked.cluster.filter(|_| !launch.function.grid_in_clusters),
         cooperative: flags.cooperative,
         dynamic_shared: asked.shared,
         checks: flags.checks(),
         carveout: asked.carveout,
         registers: asked.registers.or(flags.predicted.thread_registers),
-        watch: if flags.lines.watches() || flags.has_page() { flags.steps.max(1) } else { 0 },
+        watch: if flags.lines.watches() || flags.has_page() || flags.goals.as_ref().is_some_and(Requirements::watch) {
+            flags.steps.max(1)
+        } else {
+            0
+        },
         counts_loads: flags.lines.draws_elements(),
         predict: flags.predict(),
         order: flags.orders.schedule,
@@ -266,7 +340,8 @@ fn config_of(launch: &Launch<'_>, flags: &Flags) -> LaunchConfig {
     }
 }
 
-/// A GPU does not report why a kernel stopped. One that reads the grid's workspace stops if there is none.
+/// A GPU does not report why a kernel stopped. One that reads the grid's workspace stops if there
+/// is none.
 fn advise(error: &mut Error, module: &ptx::Module, flags: &Flags, launches: usize) {
     if let Error::Fault { fault, trap: None, .. } = error
         && !flags.cooperative

@@ -7,16 +7,16 @@
 use device::{Counters, Device, DeviceChoice, Error, LaunchConfig, Options, Predict, Result};
 use ptx::{Module, Op};
 use simt::Checks;
-use simt::orders::{DrawnOrder, Followed, Touch};
+use simt::orders::{Bounds, DrawnOrder, Explored, Followed, Touch};
+use timeline::{Differing, Names, Timeline};
 
 use super::argument::{Data, Prepared};
 use super::argument_id::ArgumentId;
 use super::device_argument::Parameter;
 use super::launch::{Elements, Plan, Ready, elements, place};
-use super::timeline;
 use super::validate::{Output, Source};
 use super::value::TOLERANCE;
-use crate::orders::{self, OrdersReport, Ran, Story, Timeline};
+use crate::orders::{self, OrdersReport, Ran, Story};
 use crate::progress::Progress;
 
 /// Another result is shown in a simpler order, too, if the usual one takes at most so many warp
@@ -55,7 +55,7 @@ pub(super) fn run(
     counted: &[Option<Counters>],
 ) -> Result<Option<OrdersReport>> {
     let flags = plan.flags.orders;
-    if !flags.any() {
+    if !flags.any() && !plan.flags.exploring.explore {
         return Ok(None);
     }
     progress.begin(|| "other orders".to_owned());
@@ -71,6 +71,7 @@ pub(super) fn run(
     compared.tolerant = has_floats && leaves_sums_open(plan);
     let run = |order| compared.ran(order);
     let mut report = match flags.schedule {
+        _ if plan.flags.exploring.explore => compared.explored()?,
         Some(order) => orders::try_one(order, &run)?,
         None => orders::try_drawn(plan.flags.seed, flags.schedules.unwrap_or(1), bytes(plan), &run)?,
     };
@@ -141,6 +142,66 @@ impl Compared<'_> {
         Ok(left)
     }
 
+    /// Runs in all orders that may differ, as far as the flags ask. Of one launch only.
+    fn explored(&self) -> Result<OrdersReport> {
+        let mut found = None;
+        let (report, explored) = self.plan.flags.exploring.run(|bounds| self.explore(&bounds, &mut found))?;
+        let order = explored.order();
+        if let Some(order) = order
+            && let Some(differs) = self.ran(order)?.differs
+        {
+            // That of fewer switches.
+            found = Some(differs);
+        }
+        Ok(OrdersReport::of_all(report, explored.points, found.map(|result| (result, order))))
+    }
+
+    /// Runs in all orders within bounds, until a result differs, which it describes.
+    fn explore(&self, bounds: &Bounds, found: &mut Option<String>) -> Result<Explored> {
+        let device = &device::open(DeviceChoice::Simulator, &self.options)?;
+        let configs = [LaunchConfig {
+            checks: Checks::NONE,
+            watch: 0,
+            predict: Predict::Nothing,
+            order: None,
+            follows: None,
+            ..self.plan.configs[0]
+        }];
+        let plan = Plan { configs: &configs, ..*self.plan };
+        let mut placed = place(device, &plan)?;
+        let mut ready = Ready::new(device, &mut placed, &plan)?;
+        ready.prepare(0)?;
+        let arguments = ready.arguments(0);
+        drop(ready);
+        let mut failed = None;
+        let mut differs = |fault: Option<&str>| {
+            let result = match fault {
+                Some(fault) => Ok(Some(fault.to_owned())),
+                None => {
+                    let outputs = self.outputs.iter().map(|output| elements(device, &plan, &placed, output));
+                    let elements: Result<Vec<Elements>> = outputs.collect();
+                    elements.map(|it| self.first_difference(&it).map(|place| self.described(place, &it)))
+                }
+            };
+            match result {
+                Ok(differs) => {
+                    let is_other = differs.is_some();
+                    if found.is_none() {
+                        *found = differs;
+                    }
+                    is_other
+                }
+                Err(error) => {
+                    failed.get_or_insert(error);
+                    true
+                }
+            }
+        };
+        let kernel = &plan.launches[0].function.name;
+        let explored = device.explore_untyped(kernel, &configs[0], &arguments, bounds, &mut differs);
+        failed.map_or(explored, Err)
+    }
+
     /// The first output and its first element that differ.
     fn first_difference(&self, other: &[Elements]) -> Option<(usize, usize)> {
         self.usual.iter().zip(other).enumerate().find_map(|(output, (usual, other))| {
@@ -175,19 +236,12 @@ impl Compared<'_> {
             Ok((place, left))
         };
         let (Some(place), left) = differing(order)? else { return Ok(None) };
-        let mut simplest = (order, place, left.interruptions);
-        let candidates = if points > 0 { orders::simple(self.plan.flags.seed, points) } else { Vec::new() };
-        for candidate in candidates {
-            // No later one has fewer.
-            if simplest.2 == 0 {
-                break;
-            }
-            let (found, left) = differing(candidate)?;
-            if let Some(found) = found.filter(|found| found.0 == place.0 && left.interruptions < simplest.2) {
-                simplest = (candidate, found, left.interruptions);
-            }
-        }
-        let (order, (output, index), interruptions) = simplest;
+        let first = Differing { order, place, interruptions: left.interruptions };
+        let simpler = timeline::simplest(first, (self.plan.flags.seed, points), &mut |order| -> Result<_> {
+            let (found, left) = differing(order)?;
+            Ok(found.filter(|found| found.0 == place.0).map(|found| (found, left.interruptions)))
+        });
+        let Differing { order, place: (output, index), interruptions } = simpler?;
         let timeline = match left.addresses[output] {
             Some(_) => self.timeline(order, &left.addresses, (output, index))?,
             None => None,
@@ -223,9 +277,9 @@ impl Compared<'_> {
         };
         let Some(start) = starts[output] else { return Ok(None) };
         let follow = |order, followed| Ok(self.left(Some(order), Some(followed))?.touches);
-        let names = timeline::Names { module: self.plan.file, value: &value, global: &global };
+        let names = Names { module: self.plan.file, value: &value, global: &global };
         let width = ty.bytes() as u32;
-        timeline::of(&follow, order, (start + index as u64 * u64::from(width), width), &names)
+        timeline::explain(&follow, order, (start + index as u64 * u64::from(width), width), &names)
     }
 }
 

@@ -7,11 +7,12 @@
 //! or null on a GPU, whose driver writes it to the standard output; `"buffers"` holds the elements
 //! that `--print` requests, by the argument's number or the variable's name. Numbers that JSON
 //! cannot hold (infinities and NaN) are null, and so are elements that nothing has written:
-//! `"unwritten"` has the first and last of each run of these. With `--lines`, `"lines"` has the counts of each
-//! line. A launch that was timed on a GPU also has `"useful_bytes"`, `"time_ms"`, `"warm_time_ms"`,
-//! `"gbps"`, `"percent_of_memory_limit"`, `"timing"` and `"warm_timing"`, as a lab's variant has
-//! them. A predicted time is `"predicted"`, as a lab's variant has it, and `--why` adds
-//! `"conclusions"`. With `--schedules` and `--schedule`, `"orders"` is an [`OrdersReport`].
+//! `"unwritten"` has the first and last of each run of these. With `--lines`, `"lines"` has the
+//! counts of each line. A launch that was timed on a GPU also has `"useful_bytes"`, `"time_ms"`,
+//! `"warm_time_ms"`, `"gbps"`, `"percent_of_memory_limit"`, `"timing"` and `"warm_timing"`, as a
+//! lab's variant has them. A predicted time is `"predicted"`, as a lab's variant has it, and
+//! `--why` adds `"conclusions"`. With `--schedules` and `--schedule`, `"orders"` is an
+//! [`OrdersReport`]; with `--require` and `--goals`, `"goals"` is as [`crate::requirements`] says.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -31,6 +32,7 @@ use crate::lines::Lines;
 use crate::orders::OrdersReport;
 use crate::predicted::why;
 use crate::report::{self, Format, Hottest, LaunchTimes, Metrics, RowPrediction, VariantReport, predicted_rows};
+use crate::requirements::Verdict;
 use crate::{listing, terminal, units};
 
 /// Elements of a buffer per line of the table.
@@ -72,6 +74,8 @@ pub struct Report<'a> {
     pub buffers: Vec<Shown>,
     /// What other orders of blocks and warps give, if asked for.
     pub orders: Option<OrdersReport>,
+    /// What became of the goals of all launches.
+    pub goals: Option<Verdict>,
 }
 
 /// A buffer or variable to show.
@@ -158,6 +162,8 @@ struct Json<'a> {
     unwritten: BTreeMap<&'a str, Vec<[usize; 2]>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     orders: Option<&'a OrdersReport>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    goals: Option<Value>,
 }
 
 impl Report<'_> {
@@ -179,6 +185,7 @@ impl Report<'_> {
                     buffers: Buffers(&self.buffers),
                     unwritten: unwritten_runs(&self.buffers),
                     orders: self.orders.as_ref(),
+                    goals: self.goals.as_ref().map(Verdict::json),
                 };
                 serde_json::to_writer_pretty(&mut *out, &json).map_err(std::io::Error::from)?;
                 writeln!(out)?;
@@ -195,7 +202,9 @@ impl Report<'_> {
             }
             _ if self.stopped => Ok(()),
             Format::Csv | Format::Markdown => {
-                let rows = self.rows().into_iter().chain(self.order_rows()).chain(self.buffer_rows()).map(Vec::from);
+                let rows =
+                    self.rows().into_iter().chain(self.order_rows()).chain(self.goal_rows()).chain(self.buffer_rows());
+                let rows = rows.map(Vec::from);
                 listing::write(format, &["name", "value"], rows.collect(), Value::Null, out)
             }
         }
@@ -255,6 +264,20 @@ impl Report<'_> {
     pub(super) fn order_rows(&self) -> Vec<[String; 2]> {
         let of = |orders: &OrdersReport| [("orders tried", orders.tried), ("orders that differ", orders.different)];
         self.orders.iter().flat_map(of).map(|(name, value)| [name.to_owned(), value.to_string()]).collect()
+    }
+
+    /// The goals, and whether they are met.
+    pub(super) fn goal_rows(&self) -> Vec<[String; 2]> {
+        self.goals.iter().flat_map(Verdict::rows).collect()
+    }
+
+    /// What became of the goals.
+    pub(super) fn write_goals(&self, out: &mut dyn Write) -> Result<()> {
+        if let Some(goals) = &self.goals {
+            write!(out, "\nGoals:\n{}", goals.text())?;
+        }
+        out.flush()?;
+        Ok(())
     }
 
     /// That all orders give the same result, if they do. Otherwise that is the program's error.

@@ -1,4 +1,5 @@
-//! `--report`: the launches of `host run` as a web page. [`super`] calls it when all of them have ended.
+//! `--report`: the launches of `host run` as a web page. [`super`] calls it when all of them have
+//! ended.
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +10,7 @@ use super::flags::Flags;
 use super::output::Report;
 use crate::faults::Findings;
 use crate::lines::Lines;
-use crate::report::{self, Exhibit, Launched};
+use crate::report::{self, Launched, RunView};
 
 /// Fails if the page cannot be written, before anything runs.
 pub(super) fn check(flags: &Flags) -> Result<()> {
@@ -25,8 +26,9 @@ pub(super) fn check(flags: &Flags) -> Result<()> {
     Ok(())
 }
 
-/// What a page shows of the launches. `on_page` has the lines of each, `findings` what checks found in it.
-pub(super) fn exhibit(reports: &[Report<'_>], on_page: Vec<Option<Lines>>, findings: &[Findings]) -> Option<Exhibit> {
+/// What a page shows of the launches. `on_page` has the lines of each, `findings` what checks found
+/// in it.
+pub(super) fn view(reports: &[Report<'_>], on_page: Vec<Option<Lines>>, findings: &[Findings]) -> Option<RunView> {
     let device = reports.first()?.device;
     let launched =
         reports.iter().zip(on_page).zip(findings).enumerate().map(|(index, ((report, on_page), findings))| {
@@ -47,8 +49,8 @@ pub(super) fn exhibit(reports: &[Report<'_>], on_page: Vec<Option<Lines>>, findi
 }
 
 /// Writes the page.
-pub(super) fn write(reports: &[Report<'_>], exhibit: Option<Exhibit>, path: &Path) -> Result<()> {
-    let (Some(first), Some(exhibit)) = (reports.first(), exhibit) else { return Ok(()) };
+pub(super) fn write(reports: &[Report<'_>], view: Option<RunView>, path: &Path) -> Result<()> {
+    let (Some(first), Some(view)) = (reports.first(), view) else { return Ok(()) };
     let (about, mut details) = match reports {
         [only] => (only.what(), Vec::new()),
         several => {
@@ -58,5 +60,5 @@ pub(super) fn write(reports: &[Report<'_>], exhibit: Option<Exhibit>, path: &Pat
     details.extend(first.on().lines().map(str::to_owned));
     details.extend(first.times.iter().map(|times| times.how()));
     let title = names::shown(first.kernel);
-    report::write_launches((&title, &about, &details), exhibit, path)
+    report::write_launches((&title, &about, &details), view, path)
 }

@@ -1,4 +1,5 @@
-//! The report of several launches of `host run`, in each format. [`Report`] writes a single launch. [`super`] calls it.
+//! The report of several launches of `host run`, in each format. [`Report`] writes a single launch.
+//! [`super`] calls it.
 //!
 //! As JSON: `{"device", "correct", "predicted", "launches", "buffers"}`. `"predicted"` is the
 //! predicted time of all launches, one after the other, if there is one. Each of `"launches"` has
@@ -18,6 +19,7 @@ use super::validate::Launch;
 use crate::faults::Findings;
 use crate::orders::OrdersReport;
 use crate::report::{Format, RowPrediction, predicted_rows};
+use crate::requirements::Verdict;
 use crate::{listing, messages, units};
 
 #[derive(Serialize)]
@@ -32,9 +34,12 @@ struct Json<'a> {
     unwritten: BTreeMap<&'a str, Vec<[usize; 2]>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     orders: Option<&'a OrdersReport>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    goals: Option<Value>,
 }
 
-/// Writes the reports of the launches, of which `asked` were requested. `predicted` is their time together.
+/// Writes the reports of the launches, of which `asked` were requested. `predicted` is their time
+/// together.
 pub(super) fn write(
     reports: &[Report<'_>],
     predicted: Option<&RowPrediction>,
@@ -44,7 +49,8 @@ pub(super) fn write(
 ) -> Result<()> {
     let Some(last) = reports.last() else { return Ok(()) };
     if asked == 1 {
-        return last.write(format, out);
+        last.write(format, out)?;
+        return if format == Format::Table { last.write_goals(out) } else { Ok(()) };
     }
     match format {
         Format::Json => {
@@ -57,6 +63,7 @@ pub(super) fn write(
                 buffers: Buffers(&last.buffers),
                 unwritten: unwritten_runs(&last.buffers),
                 orders: last.orders.as_ref(),
+                goals: last.goals.as_ref().map(Verdict::json),
             };
             serde_json::to_writer_pretty(&mut *out, &json).map_err(std::io::Error::from)?;
             writeln!(out)?;
@@ -76,8 +83,7 @@ pub(super) fn write(
                 let all = units::milliseconds(time.time_ms);
                 writeln!(out, "\nAll launches, one after the other, predicted for {}: {all}.", time.model.chip)?;
             }
-            out.flush()?;
-            Ok(())
+            last.write_goals(out)
         }
         _ if last.stopped => Ok(()),
         Format::Csv | Format::Markdown => {
@@ -89,7 +95,7 @@ pub(super) fn write(
             let rows = reports.iter().enumerate().flat_map(of_launch);
             let all = predicted.into_iter().flat_map(predicted_rows);
             let all = all.map(|[name, value]| vec![String::new(), String::new(), name, value]);
-            let buffers = last.order_rows().into_iter().chain(last.buffer_rows());
+            let buffers = last.order_rows().into_iter().chain(last.goal_rows()).chain(last.buffer_rows());
             let buffers = buffers.map(|[name, value]| vec![String::new(), String::new(), name, value]);
             let titles = ["launch", "kernel", "name", "value"];
             listing::write(format, &titles, rows.chain(all).chain(buffers).collect(), Value::Null, out)
@@ -97,7 +103,8 @@ pub(super) fn write(
     }
 }
 
-/// Writes the sanitizer's findings to the standard error, with each launch's number if there are several.
+/// Writes the sanitizer's findings to the standard error, with each launch's number if there are
+/// several.
 pub(super) fn print_findings(findings: &[Findings], launches: &[Launch<'_>], format: Format, sources: &[PathBuf]) {
     for (index, (findings, launch)) in findings.iter().zip(launches).enumerate() {
         if launches.len() > 1 && format != Format::Json && !findings.list.is_empty() {
@@ -107,7 +114,8 @@ pub(super) fn print_findings(findings: &[Findings], launches: &[Launch<'_>], for
     }
 }
 
-/// The error for the findings, if there are any. Findings of one kernel in two launches count twice.
+/// The error for the findings, if there are any. Findings of one kernel in two launches count
+/// twice.
 pub(super) fn error(findings: &[Findings]) -> Option<Error> {
     let all = Findings {
         list: findings.iter().flat_map(|findings| findings.list.iter().cloned()).collect(),

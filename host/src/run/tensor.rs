@@ -1,4 +1,5 @@
-//! Parses tensors, as arguments of `host run`. `argument` calls it. Pure: `simt` parses the description.
+//! Parses tensors, as arguments of `host run`. `argument` calls it. Pure: `simt` parses the
+//! description.
 //!
 //! | argument | what the kernel gets |
 //! | --- | --- |
@@ -61,7 +62,8 @@ impl Tensor {
         (self.map.bytes().unwrap_or(0) / u64::from(self.map.element.bytes())) as usize
     }
 
-    /// Elements in each dimension, the slowest first, if they are contiguous; else the buffer's length.
+    /// Elements in each dimension, the slowest first, if they are contiguous; else the buffer's
+    /// length.
     pub fn shape(&self) -> Vec<usize> {
         let shape: Vec<usize> = self.map.dimensions.iter().rev().map(|&extent| extent as usize).collect();
         if shape.iter().product::<usize>() == self.length() { shape } else { vec![self.length()] }

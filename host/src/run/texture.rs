@@ -1,4 +1,5 @@
-//! Parses textures and surfaces, as arguments of `host run`. `argument` calls it; `device_argument` makes the texture.
+//! Parses textures and surfaces, as arguments of `host run`. `argument` calls it; `device_argument`
+//! makes the texture.
 //!
 //! | argument | what the kernel gets |
 //! | --- | --- |

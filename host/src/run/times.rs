@@ -9,7 +9,7 @@
 use std::collections::HashSet;
 
 use device::{Device, Error, Result, names};
-use ptx::{Callee, Function, Handle, Module, Op};
+use ptx::{Callee, ControlOp, Function, Handle, Module, Op};
 
 use super::launch::{Plan, Ready, place};
 use crate::progress::Progress;
@@ -86,8 +86,8 @@ fn prints(module: &Module, kernel: &Function) -> bool {
 /// The functions that a function calls, or may call.
 fn callees(function: &Function) -> Vec<Handle<Function>> {
     let called = |op: &Op| match op {
-        Op::Call { callee: Callee::Direct(function), .. } => vec![*function],
-        Op::Call { callee: Callee::Indirect { candidates, .. }, .. } => candidates.clone(),
+        Op::Control(ControlOp::Call { callee: Callee::Direct(function), .. }) => vec![*function],
+        Op::Control(ControlOp::Call { callee: Callee::Indirect { candidates, .. }, .. }) => candidates.clone(),
         _ => Vec::new(),
     };
     function.body.iter().flatten().flat_map(|instruction| called(&instruction.op)).collect()

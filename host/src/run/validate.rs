@@ -1,5 +1,6 @@
-//! Validates a request against the module, before a device is opened: the kernels, their arguments and limits, and the
-//! files to write. [`super`] calls it. It reads the module and probes the files; it changes nothing.
+//! Validates a request against the module, before a device is opened: the kernels, their arguments
+//! and limits, and the files to write. [`super`] calls it. It reads the module and probes the
+//! files; it changes nothing.
 
 use std::path::PathBuf;
 
@@ -89,7 +90,8 @@ fn at(launches: &[LaunchFlags], id: ArgumentId) -> Option<&Argument> {
     launches.get(id.launch)?.arguments.get(id.argument)
 }
 
-/// Follows references to the argument that has the data. Each refers to an earlier one: see [`check_references`].
+/// Follows references to the argument that has the data. Each refers to an earlier one: see
+/// [`check_references`].
 fn resolved(launches: &[LaunchFlags], id: ArgumentId) -> ArgumentId {
     let mut id = id;
     while let Some((earlier, _)) = at(launches, id).and_then(Argument::again).filter(|&(earlier, _)| earlier < id) {
@@ -160,7 +162,8 @@ fn check_arguments(module: &Module, function: &Function, launch: usize, all: &[L
     Ok(())
 }
 
-/// Checks the block's shape against the kernel's limits. A GPU's driver rejects a wrong one without giving the reason.
+/// Checks the block's shape against the kernel's limits. A GPU's driver rejects a wrong one without
+/// giving the reason.
 fn check_block(function: &Function, block: [u32; 3]) -> Result<()> {
     let refuse = |problem: String| Err(Error::Launch { kernel: function.name.clone(), problem });
     let shape = |[x, y, z]: [u32; 3]| format!("{x} x {y} x {z}");
@@ -222,7 +225,8 @@ fn check_cluster(function: &Function, flags: &LaunchFlags) -> Result<()> {
 ///
 /// # Errors
 ///
-/// [`Error::Request`] if there is no such argument or variable, [`Error::File`] if a file cannot be written.
+/// [`Error::Request`] if there is no such argument or variable, [`Error::File`] if a file cannot be
+/// written.
 pub(super) fn outputs(module: &Module, flags: &Flags, launches: &[Launch<'_>]) -> Result<Vec<Output>> {
     let all: Vec<LaunchFlags> = launches.iter().map(|launch| launch.flags.clone()).collect();
     let output = |flag: &str, what: &Named, file: Option<PathBuf>| {

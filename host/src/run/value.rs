@@ -1,5 +1,5 @@
-//! The number types that arguments can have, and lists of such numbers: parsed, generated, read from files and written.
-//! `argument`, `variables` and the report use them.
+//! The number types that arguments can have, and lists of such numbers: parsed, generated, read
+//! from files and written. `argument`, `variables` and the report use them.
 
 use std::fmt::Display;
 use std::path::Path;
@@ -190,7 +190,8 @@ trait Draw: Sized {
     fn in_json(&self) -> Self::InJson;
     /// The range of this type, as text.
     fn range() -> String;
-    /// Whether it is a float that differs from another no more than the order of a sum may change it.
+    /// Whether it is a float that differs from another no more than the order of a sum may change
+    /// it.
     fn is_near(&self, other: &Self) -> bool;
     /// The next random number.
     fn draw(random: &mut Random) -> Self;
@@ -388,12 +389,14 @@ impl Type {
         (self.constructors().ramp)(length)
     }
 
-    /// Random numbers: integers from the type's whole range, floats from -1 up to, but not including, 1.
+    /// Random numbers: integers from the type's whole range, floats from -1 up to, but not
+    /// including, 1.
     pub fn random(self, seed: u64, length: usize) -> Values {
         (self.constructors().random)(seed, length)
     }
 
-    /// The vector or matrix of a `.npy` file and its shape; the type is the file's if none is given.
+    /// The vector or matrix of a `.npy` file and its shape; the type is the file's if none is
+    /// given.
     ///
     /// # Errors
     ///

@@ -64,7 +64,8 @@ fn described(variable: &ptx::Variable) -> Variable {
 ///
 /// # Errors
 ///
-/// [`Error::Request`] if there is no such variable or it has another size, and the errors of the value's file.
+/// [`Error::Request`] if there is no such variable or it has another size, and the errors of the
+/// value's file.
 pub(super) fn setting(module: &Module, set: &Set) -> Result<Setting> {
     let Set { name, value } = set;
     let variable = find(module, "--set", name)?.ok_or_else(|| missing(module, "--set", name))?;
@@ -135,7 +136,8 @@ pub(super) fn shown<'a>(
     Ok((found, ty))
 }
 
-/// The type in which elements of a variable are shown: as unsigned integers if Rust does not have theirs.
+/// The type in which elements of a variable are shown: as unsigned integers if Rust does not have
+/// theirs.
 fn element(ty: PtxType) -> Type {
     match (ty.kind(), ty.bytes()) {
         (Kind::Signed, 1) => Type::I8,

@@ -1,9 +1,10 @@
-//! The clock of the multiprocessors while samples are taken, and what throttles it. The stopwatch starts it around the
-//! samples; the device reads the clock.
+//! The clock of the multiprocessors while samples are taken, and what throttles it. The stopwatch
+//! starts it around the samples; the device reads the clock.
 
 use device::{ClockReading, Throttle};
 
-/// Samples at a clock below this part of the highest one are dropped and taken again, as nvbench does.
+/// Samples at a clock below this part of the highest one are dropped and taken again, as nvbench
+/// does.
 const DROPPED_BELOW: f64 = 0.75;
 
 /// If the clock is below this part of the highest one, the report says what throttled it.
@@ -26,14 +27,16 @@ fn is_low(clock: &ClockReading) -> bool {
 impl Readings {
     /// Takes a reading of samples that are kept.
     ///
-    /// A low clock with no reported reason is that of a device that has just become idle. It is ignored.
+    /// A low clock with no reported reason is that of a device that has just become idle. It is
+    /// ignored.
     pub fn take(&mut self, reading: ClockReading) {
         if !is_low(&reading) || reading.held_by.any() {
             self.0.push(reading);
         }
     }
 
-    /// The median of the readings in MHz, and what throttled the clock if it is noticeably below the highest one.
+    /// The median of the readings in MHz, and what throttled the clock if it is noticeably below
+    /// the highest one.
     pub fn sum_up(&self) -> (Option<f64>, Option<Throttle>) {
         if self.0.is_empty() {
             return (None, None);

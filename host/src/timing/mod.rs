@@ -42,7 +42,8 @@ const SAMPLE_MS: f64 = 0.5;
 /// A launch longer than this, in milliseconds, needs no lead: the time to submit it is negligible.
 const LONG_MS: f64 = 5.0;
 
-/// How long to launch before the first sample, so that the clocks rise; less if the time limit is short.
+/// How long to launch before the first sample, so that the clocks rise; less if the time limit is
+/// short.
 const WARM_UP: Duration = Duration::from_millis(50);
 
 /// The minimum number of samples for a median.
@@ -70,7 +71,8 @@ pub struct Policy {
     pub time_limit: Duration,
     /// The median is steady when its standard error is below this part of it.
     pub noise: f64,
-    /// The minimum time to spend on samples, unless there are many: more samples of short launches cost little.
+    /// The minimum time to spend on samples, unless there are many: more samples of short launches
+    /// cost little.
     pub least: Duration,
 }
 
@@ -112,7 +114,8 @@ pub struct Timing {
     pub cache: Cache,
     /// Whether the median became steady before the time was up.
     pub steady: bool,
-    /// The clock of the multiprocessors in MHz, the median of some readings; `None` where it cannot be read.
+    /// The clock of the multiprocessors in MHz, the median of some readings; `None` where it cannot
+    /// be read.
     pub sm_clock_mhz: Option<f64>,
     /// What throttled the clock, if it was noticeably below the highest one.
     pub throttled_by: Option<Throttle>,
@@ -132,7 +135,8 @@ impl Timing {
 pub struct Times {
     /// With nothing useful in the level-2 cache; rates follow from this.
     pub cold: Timing,
-    /// With the data that the previous launch left in the cache; `None` if that is not useful either.
+    /// With the data that the previous launch left in the cache; `None` if that is not useful
+    /// either.
     pub warm: Option<Timing>,
 }
 
@@ -158,7 +162,8 @@ pub trait Timed {
     fn clock(&mut self, launches: u32) -> Result<Option<ClockReading>>;
 }
 
-/// Times `timed`, whose launch touches `footprint` bytes, on a device with `l2` bytes of level-2 cache.
+/// Times `timed`, whose launch touches `footprint` bytes, on a device with `l2` bytes of level-2
+/// cache.
 ///
 /// # Errors
 ///
@@ -256,7 +261,8 @@ impl Series<'_> {
             }
             let reading = timed.clock(self.launches_of(READING_MS))?;
             last_reading = Instant::now();
-            // When the time is up, slow samples are better than none; the report says that the clock was throttled.
+            // When the time is up, slow samples are better than none; the report says that the
+            // clock was throttled.
             if reading.as_ref().is_some_and(clock::is_too_low) && !up {
                 dropped += samples.len() - kept;
                 samples.truncate(kept);

@@ -4,7 +4,8 @@
 /// For normally distributed samples the quartiles are this many standard deviations apart.
 const QUARTILES_IN_DEVIATIONS: f64 = 1.349;
 
-/// The standard error of the median over that of the mean, for normally distributed samples: sqrt(pi / 2).
+/// The standard error of the median over that of the mean, for normally distributed samples:
+/// sqrt(pi / 2).
 const MEDIAN_OVER_MEAN: f64 = 1.2533;
 
 /// The relative standard error of the median of this many samples, estimated from the quartiles,
@@ -80,7 +81,8 @@ mod tests {
 
     #[test]
     fn a_median_of_ticks_is_finer_than_a_tick() {
-        // Times spread over four ticks, as cold launches are; each is read as the tick that it falls in.
+        // Times spread over four ticks, as cold launches are; each is read as the tick that it
+        // falls in.
         for exact in [188.0, 188.2, 188.5, 188.7] {
             let ticks: Vec<f64> = (0..1000).map(|i| (exact + 4.0 * (f64::from(i) / 999.0 - 0.5)).round()).collect();
             assert!((quartiles(&ticks)[1] - exact).abs() < 0.1, "{exact}: {:?}", quartiles(&ticks));

@@ -4,7 +4,8 @@ use common::random::Random;
 
 use super::*;
 
-/// A launch that takes `ms`, give or take `noise`, and `cold_ms` more after a flush, plus `overhead` for each sample.
+/// A launch that takes `ms`, give or take `noise`, and `cold_ms` more after a flush, plus
+/// `overhead` for each sample.
 struct Fake {
     ms: f64,
     cold_ms: f64,

@@ -11,13 +11,14 @@ impl Findings {
         Self { text }
     }
 
-    /// Where and when it was measured: the page's first paragraph, without the command that follows it.
+    /// Where and when it was measured: the paragraph before the command, without its last words.
     pub fn measured(&self) -> String {
-        let paragraph = self.text.split("\n\n").nth(1).unwrap_or_default();
-        paragraph.strip_suffix("; the command:").map_or(paragraph.to_owned(), |said| format!("{said}."))
+        let said = self.text.split("\n\n").find_map(|paragraph| paragraph.strip_suffix("; the command:"));
+        said.map_or(String::new(), |said| format!("{said}."))
     }
 
-    /// What is said of a lab, as Markdown: its item of the list of labs, then the sections with commands that run it.
+    /// What is said of a lab, as Markdown: its item of the list of labs, then the sections with
+    /// commands that run it.
     pub fn of(&self, lab: &str) -> String {
         let begin = format!("- **{lab}**: ");
         let item = self.text.split(&begin).nth(1).map(|rest| rest.split("\n- ").next().unwrap_or_default());
@@ -35,7 +36,7 @@ mod tests {
 
     #[test]
     fn a_lab_has_its_line_and_its_tables() {
-        let text = "# Results\n\nOn one; the command:\n\n### T\n\n    -p host -- a --x\n\n### U\n\n    -p host -- b --x\n\n## The labs\n\n- **a**: One\n  line.\n- **b**: Two.\n";
+        let text = "# Results\n\nFor you.\n\nOn one; the command:\n\n### T\n\n    -p host -- a --x\n\n### U\n\n    -p host -- b --x\n\n## The labs\n\n- **a**: One\n  line.\n- **b**: Two.\n";
         let findings = Findings::new(text.to_owned());
         assert_eq!(findings.measured(), "On one.");
         assert_eq!(findings.of("a"), "One\n  line.\n\n### T\n\n    -p host -- a --x\n");

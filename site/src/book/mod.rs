@@ -103,7 +103,8 @@ fn script(preface: &str, chapters: &[Markup]) -> String {
         .render()
 }
 
-/// A lab's chapter: the idea, what the simulator says and draws, the notes, what was measured, the kernels.
+/// A lab's chapter: the idea, what the simulator says and draws, the notes, what was measured, the
+/// kernels.
 fn chapter((index, entry): (usize, &Entry), shown: &Shown, findings: &Findings) -> Result<Markup, String> {
     let sources = sources(entry)?;
     let first = sources.first().map(|(_, text)| prose::document(text)).unwrap_or_default();
@@ -181,6 +182,7 @@ mod tests {
             assert!(sources[0].1.starts_with("//! "), "{}", entry.name);
             assert!(!findings.of(entry.name).is_empty(), "{}", entry.name);
         }
+        assert!(findings.measured().starts_with("Measured on one "), "{}", findings.measured());
         assert!(findings.of("matmul").contains("Table 3.1") && !findings.of("offset").contains("Table"));
     }
 

@@ -1,5 +1,5 @@
-//! Writes random kernels as PTX, twenty to a file, to check that `ptxas` accepts all of them. The README says how
-//! to run it.
+//! Writes random kernels as PTX, twenty to a file, to check that `ptxas` accepts all of them. The
+//! README says how to run it.
 //!
 //! `cargo run -p coalesce-fuzz --example kernels -- FOLDER FIRST_SEED FILES`
 

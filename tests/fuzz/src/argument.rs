@@ -1,5 +1,5 @@
-//! The check of the target `argument`: what must hold for every argument of `host run`. The crate's table of
-//! targets calls it. It makes data in memory and runs nothing.
+//! The check of the target `argument`: what must hold for every argument of `host run`. The crate's
+//! table of targets calls it. It makes data in memory and runs nothing.
 
 use host::run::argument::{Argument, Fill, Prepared};
 use host::run::value::Type;

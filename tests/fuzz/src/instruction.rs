@@ -1,5 +1,6 @@
-//! The check of the target `instruction`: instructions from the tests' texts, with other modifiers, types and
-//! operands. Those that `ptx` still accepts run on the simulator. The crate's table of targets calls it.
+//! The check of the target `instruction`: instructions from the tests' texts, with other modifiers,
+//! types and operands. Those that `ptx` still accepts run on the simulator. The crate's table of
+//! targets calls it.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -57,7 +58,8 @@ static PARTS: LazyLock<(Vec<Base>, Vocabulary)> = LazyLock::new(|| {
 
 impl Base {
     fn new(text: &str) -> Self {
-        // Functions end with a brace on a line of its own; the text before the first one is the header.
+        // Functions end with a brace on a line of its own; the text before the first one is the
+        // header.
         let lines: Vec<String> = text.lines().map(|line| line.split("//").next().unwrap_or("").to_owned()).collect();
         let is_start = |line: &String| line.contains(".entry") || line.contains(".func");
         let first = lines.iter().position(is_start).unwrap_or(lines.len());

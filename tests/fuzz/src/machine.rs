@@ -1,5 +1,5 @@
-//! The checks of the targets `machine`, `loose` and `wild`: what must hold for every random kernel on the
-//! simulator. The crate's table of targets and the tests of fixed seeds call it.
+//! The checks of the targets `machine`, `loose` and `wild`: what must hold for every random kernel
+//! on the simulator. The crate's table of targets and the tests of fixed seeds call it.
 
 use arbitrary::Unstructured;
 use common::random::Random;
@@ -186,7 +186,8 @@ fn check_report(report: &Report, kernel: &Kernel) {
     }
 }
 
-/// Checks that a wild kernel ends the same way on one host thread and on several, with checks and without.
+/// Checks that a wild kernel ends the same way on one host thread and on several, with checks and
+/// without.
 ///
 /// # Panics
 ///

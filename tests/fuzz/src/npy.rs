@@ -1,5 +1,5 @@
-//! The check of the target `npy`: what must hold for every file that is read as `.npy`. The crate's table of
-//! targets calls it. It writes only to a temporary folder.
+//! The check of the target `npy`: what must hold for every file that is read as `.npy`. The crate's
+//! table of targets calls it. It writes only to a temporary folder.
 
 use std::io::Write;
 use std::path::Path;
@@ -11,7 +11,8 @@ use host::run::value::Type;
 ///
 /// # Panics
 ///
-/// If an array does not have the elements that it declares or is not read back as written, or an error is not one line.
+/// If an array does not have the elements that it declares or is not read back as written, or an
+/// error is not one line.
 pub fn check(bytes: &[u8]) {
     let mut file = tempfile::Builder::new().suffix(".npy").tempfile().expect("a file for a while");
     file.write_all(bytes).expect("it is written");

@@ -1,9 +1,9 @@
-//! A second machine for the kernels of [`crate::kernel`], as simple as possible: one thread after another, walking
-//! the tree. It is the oracle of the target `machine` and of the tests. Pure.
+//! A second machine for the kernels of [`crate::kernel`], as simple as possible: one thread after
+//! another, walking the tree. It is the oracle of the target `machine` and of the tests. Pure.
 //!
-//! It shares nothing with `ptx` and `simt`: no PTX, no masks, no vectors, no reconvergence. Statements that threads
-//! execute together are outermost in a kernel, so all threads of a block execute one such statement before any
-//! executes the next. Written from the PTX manual.
+//! It shares nothing with `ptx` and `simt`: no PTX, no masks, no vectors, no reconvergence.
+//! Statements that threads execute together are outermost in a kernel, so all threads of a block
+//! execute one such statement before any executes the next. Written from the PTX manual.
 
 mod warp;
 

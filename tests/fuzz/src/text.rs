@@ -1,14 +1,15 @@
-//! The check of the target `text`: what must hold for every text that is parsed as PTX. The crate's table of
-//! targets calls it, and `instruction` for its texts. Pure.
+//! The check of the target `text`: what must hold for every text that is parsed as PTX. The crate's
+//! table of targets calls it, and `instruction` for its texts. Pure.
 
 use std::time::{Duration, Instant};
 
-use ptx::{Errors, Module, Op};
+use ptx::{ControlOp, Errors, Module, Op};
 
 /// Longer than parsing a text of a few kilobytes takes on the busiest machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Parses the text and inspects the result: no panic, no dangling reference, errors that point into the text.
+/// Parses the text and inspects the result: no panic, no dangling reference, errors that point into
+/// the text.
 ///
 /// # Panics
 ///
@@ -37,8 +38,10 @@ fn check_module(module: &Module, text: &str) {
             assert!(text.get(span.clone()).is_some(), "{span:?}");
             assert!(module.line_column(instruction.span.start).0 > 0);
             match &instruction.op {
-                Op::Branch { target, .. } => assert!(*target <= length),
-                Op::BranchIndexed { targets, .. } => assert!(targets.iter().all(|target| *target <= length)),
+                Op::Control(ControlOp::Branch { target, .. }) => assert!(*target <= length),
+                Op::Control(ControlOp::BranchIndexed { targets, .. }) => {
+                    assert!(targets.iter().all(|target| *target <= length))
+                }
                 _ => {}
             }
         }

@@ -1,5 +1,5 @@
-//! Random kernels of fixed seeds: the simulator against the second machine, and a GPU against both if there is one.
-//! `COALESCE_FUZZ_KERNELS` sets the seeds.
+//! Random kernels of fixed seeds: the simulator against the second machine, and a GPU against both
+//! if there is one. `COALESCE_FUZZ_KERNELS` sets the seeds.
 
 use std::fmt::Write;
 use std::ops::Range;
@@ -11,7 +11,8 @@ use coalesce_fuzz::scalar::{self, Outcome};
 use cuda_std::launch::Arguments;
 use device::{Device, DeviceChoice, LaunchConfig, OnDevice, Options};
 
-/// The seeds that are tried, or those that `COALESCE_FUZZ_KERNELS` names: `5000` (the first so many), or `5000..6000`.
+/// The seeds that are tried, or those that `COALESCE_FUZZ_KERNELS` names: `5000` (the first so
+/// many), or `5000..6000`.
 fn seeds() -> Range<u64> {
     let Ok(text) = std::env::var("COALESCE_FUZZ_KERNELS") else { return 0..300 };
     let number = |text: &str| text.parse::<u64>().expect("COALESCE_FUZZ_KERNELS is a number, or two: 5000..6000");

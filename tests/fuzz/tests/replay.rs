@@ -1,7 +1,7 @@
 //! Replays the kept inputs on stable Rust: the fuzzers' corpus, and former failures.
 //!
-//! `corpus/TARGET/` holds inputs that reach different code; `regressions/TARGET/` holds inputs that once failed,
-//! each named after what was wrong.
+//! `corpus/TARGET/` holds inputs that reach different code; `regressions/TARGET/` holds inputs that
+//! once failed, each named after what was wrong.
 
 use std::path::{Path, PathBuf};
 

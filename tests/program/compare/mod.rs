@@ -7,7 +7,8 @@ use tempfile::TempDir;
 
 use crate::{fails, host};
 
-/// A series of samples around a median, with the quartiles at this relative distance on either side.
+/// A series of samples around a median, with the quartiles at this relative distance on either
+/// side.
 fn series(time_ms: f64, spread: f64, cache: &str) -> Value {
     json!({
         "time_ms": time_ms,

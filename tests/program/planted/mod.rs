@@ -61,7 +61,8 @@ fn said_of(case: &Case, threads: u32) -> Vec<Said> {
 fn said(fault: &Value) -> Said {
     let text = |value: &Value| value.as_str().expect("a text").to_owned();
     let place = |party: &Value| (text(&party["file"]), party["line"].as_u64().expect("a line") as u32);
-    // A fault that stopped the kernel comes from no check. All of these are threads that wait forever.
+    // A fault that stopped the kernel comes from no check. All of these are threads that wait
+    // forever.
     let kind = fault["check"].as_str().unwrap_or_else(|| match fault["kind"].as_str() {
         Some(
             "barrier_divergence"

@@ -1,5 +1,5 @@
-//! A launch on a device, assembled step by step: buffers, arguments, result. The tests of this folder use it. It
-//! opens the device and frees what it allocates.
+//! A launch on a device, assembled step by step: buffers, arguments, result. The tests of this
+//! folder use it. It opens the device and frees what it allocates.
 
 use std::cell::Cell;
 use std::path::Path;

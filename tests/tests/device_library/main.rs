@@ -1,5 +1,5 @@
-//! Every device function does what its documentation says: the kernels of `crates/cuda_std/tests/device_api` run on
-//! every device of this machine.
+//! Every device function does what its documentation says: the kernels of
+//! `crates/cuda_std/tests/device_api` run on every device of this machine.
 
 mod disjoint;
 mod harness;

@@ -49,7 +49,8 @@ fn dynamic_shared_memory_is_as_large_as_asked_for() {
     });
 }
 
-/// The copies are asynchronous in PTX for `sm_80`, as in the labs' best kernels; here they are loads and stores.
+/// The copies are asynchronous in PTX for `sm_80`, as in the labs' best kernels; here they are
+/// loads and stores.
 #[test]
 fn copies_to_shared_memory_arrive_or_are_zero() {
     on_each_device(|| {

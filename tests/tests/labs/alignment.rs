@@ -28,7 +28,8 @@ fn reduce_from_each_place<T: bytemuck::Pod + PartialEq + std::fmt::Debug>(
                 for _ in 0..2 {
                     output.poison().unwrap();
                     let arguments = (input.tail(first), length, &mut output, &mut slots);
-                    // SAFETY: so many values follow, and there is a slot for each block, which is 0.
+                    // SAFETY: so many values follow, and there is a slot for each block, which is
+                    // 0.
                     unsafe { device.launch_unchecked(kernel, &launch, arguments) }.unwrap();
                     let expected = fold(&values[first..][..length]);
                     assert_eq!(output.read().unwrap(), [expected], "{length} values from {first} on, {blocks} blocks");

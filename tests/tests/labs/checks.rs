@@ -1,5 +1,5 @@
-//! Neither the sanitizer nor the number of host threads changes what the labs compute or count, with a model and
-//! without.
+//! Neither the sanitizer nor the number of host threads changes what the labs compute or count,
+//! with a model and without.
 
 use device::limits::Limits;
 use device::{Counters, DeviceChoice};

@@ -1,5 +1,6 @@
-//! Every lab on every device of this machine: at its defaults, at the lab sheet's 1000 and at ragged sizes, with
-//! all checks, in every format, with files in and out; and its counters against closed forms.
+//! Every lab on every device of this machine: at its defaults, at the lab sheet's 1000 and at
+//! ragged sizes, with all checks, in every format, with files in and out; and its counters against
+//! closed forms.
 //!
 //! [`table`] has a row for each lab. A lab without a row, or without closed forms, fails.
 

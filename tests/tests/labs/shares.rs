@@ -91,7 +91,8 @@ fn products_are_right_however_their_tiles_are_shared_out() {
             let (a, b) = (filled(&device, &a), filled(&device, &b));
             launch_each_way(&device, tile, &expected, |config, c, (shares, ready, sums)| {
                 let arguments = (&a, &b, c, shape, 1.0_f32, shares, ready, sums);
-                // SAFETY: the shape is that of the matrices, and the workspace is as large as the shares.
+                // SAFETY: the shape is that of the matrices, and the workspace is as large as the
+                // shares.
                 unsafe { device.launch_unchecked(kernel, config, arguments) }.unwrap()
             });
         }

@@ -1,4 +1,5 @@
-//! The labs' table: for each lab its flags, sizes, files and closed forms. The tests of this folder go through it.
+//! The labs' table: for each lab its flags, sizes, files and closed forms. The tests of this folder
+//! go through it.
 
 use std::fs;
 use std::path::Path;
@@ -127,7 +128,8 @@ pub const TABLE: &[Row] = &[
             MATRIX[4],
             MATRIX[5],
             MATRIX[6],
-            // The input's pitch is a multiple of four, the output's is not, and the other way round.
+            // The input's pitch is a multiple of four, the output's is not, and the other way
+            // round.
             "--rows 97 --cols 132 --best",
             "--rows 132 --cols 97 --best",
             // Few tiles, and many.
@@ -204,7 +206,8 @@ pub const TABLE: &[Row] = &[
             "--size 33 --block 1024",
             "--size 1000 --operation product,max",
             "--size 4099 --block 64 --type i32",
-            // One block takes 8192 values; beyond that, several blocks share them, and must not skip the ragged ones.
+            // One block takes 8192 values; beyond that, several blocks share them, and must not
+            // skip the ragged ones.
             "--size 8192 --best",
             "--size 8193 --best --operation sum,product,min,max --type f32,i32",
             "--size 20011 --best --operation sum,max --type f32,i32",
@@ -239,7 +242,8 @@ pub const TABLE: &[Row] = &[
             "--rows 31 --cols 33 --all",
             "--rows 1 --cols 1000 --all",
             "--rows 1000 --cols 1 --block 32 --all",
-            // Eight lanes for each row, a warp, a block, and several blocks; rows aligned to 16 bytes, and not.
+            // Eight lanes for each row, a warp, a block, and several blocks; rows aligned to 16
+            // bytes, and not.
             "--rows 33 --cols 128 --best --all",
             "--rows 20 --cols 129 --best --all",
             "--rows 300 --cols 132 --best --column-means --max",

@@ -5,7 +5,8 @@
 //!                           ──▶  interpreter: what it computes, block by block  ──────────────────────────▶ equal?
 //! ```
 //!
-//! It needs the device compiler, and is skipped without it unless `COALESCE_REQUIRE_DEVICE_COMPILER` is 1.
+//! It needs the device compiler, and is skipped without it unless
+//! `COALESCE_REQUIRE_DEVICE_COMPILER` is 1.
 
 mod interpreter;
 mod program;

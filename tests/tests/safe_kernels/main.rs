@@ -8,8 +8,9 @@
 //! Each tile is written before it is read, since shared memory has no value at first, and a read of
 //! that is no fault of safe code.
 //!
-//! It needs the device compiler, and is skipped without it unless `COALESCE_REQUIRE_DEVICE_COMPILER`
-//! is 1. `COALESCE_SAFE_KERNELS` sets the seeds: `500` (the first so many), or `500..600`.
+//! It needs the device compiler, and is skipped without it unless
+//! `COALESCE_REQUIRE_DEVICE_COMPILER` is 1. `COALESCE_SAFE_KERNELS` sets the seeds: `500` (the
+//! first so many), or `500..600`.
 
 mod writer;
 

@@ -1,5 +1,5 @@
-//! What a client needs, in `target/clients`: an environment of Python with its packages, and sources.
-//! Made once; made anew when the list names other versions.
+//! What a client needs, in `target/clients`: an environment of Python with its packages, and
+//! sources. Made once; made anew when the list names other versions.
 
 use std::fs;
 use std::path::{Path, PathBuf};

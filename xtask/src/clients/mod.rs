@@ -1,5 +1,5 @@
-//! `cargo xtask clients`: runs programs of others on the driver that executes on the simulator, each
-//! bounded in time, and writes what passed into `tests/clients/counts.json` and the table of
+//! `cargo xtask clients`: runs programs of others on the driver that executes on the simulator,
+//! each bounded in time, and writes what passed into `tests/clients/counts.json` and the table of
 //! `docs/DRIVER.md`. With `--quick` it runs a few, and fails if a count differs from the file's,
 //! unless `COALESCE_BLESS` is set.
 //!
@@ -7,8 +7,9 @@
 //! clients.toml ──plan──▶ environment ──▶ coalesce run -- PROGRAM ──outcome──▶ counts ──table──▶ DRIVER.md
 //! ```
 //!
-//! `plan` reads the list, `environment` installs what a client needs into `target/clients`, `outcome`
-//! counts what a program printed, `table` writes the table, and `error` says what can go wrong.
+//! `plan` reads the list, `environment` installs what a client needs into `target/clients`,
+//! `outcome` counts what a program printed, `table` writes the table, and `error` says what can go
+//! wrong.
 
 mod environment;
 mod error;

@@ -1,4 +1,5 @@
-//! The table of `docs/DRIVER.md`, between two marks. Pure, but for reading and writing the document.
+//! The table of `docs/DRIVER.md`, between two marks. Pure, but for reading and writing the
+//! document.
 
 use std::fs;
 use std::path::Path;

@@ -5,15 +5,17 @@ use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Instant;
 
 use serde_json::Value;
 
+use super::Options;
 use super::measurements::{Results, Row, Run};
-use super::options::Options;
 use super::plan::{self, Goal};
-use crate::program::{self, Error, Failed, file, list, machine, succeed, text};
+use crate::program::{self, Error, Failed, file, lab, list, machine, spread_percent, succeed, text, timed};
 use crate::records;
+
+/// The depth of the records in the file.
+const DEPTH: usize = 3;
 
 /// Runs all that is wanted, and saves the results after each command.
 pub(super) fn all(options: &Options, root: &Path, results: &mut Results, data: &Path) -> Result<(), Error> {
@@ -39,21 +41,17 @@ pub(super) fn all(options: &Options, root: &Path, results: &mut Results, data: &
             compiled(&nvcc, &host, root, scratch.path())?
         }
     };
-    if let Some(folder) = data.parent() {
-        fs::create_dir_all(folder).map_err(|problem| file(folder, problem))?;
-    }
     results.processes = options.processes;
     let mut done: Vec<String> = Vec::new();
     for goal in plan::GOALS.iter().filter(wanted) {
         for size in goal.sizes {
             let arguments = goal.arguments(size);
             if !done.contains(&arguments) {
-                let begin = Instant::now();
-                let runs: Result<Vec<_>, _> =
-                    (0..options.processes).map(|_| measured(&host, &arguments, &library, options)).collect();
-                results.runs.insert(arguments.clone(), middle(&runs?));
-                results.save(data)?;
-                println!("host {arguments}: {:.1} s", begin.elapsed().as_secs_f64());
+                let run = |_| measured(&host, &arguments, &library, options);
+                let runs: Vec<Run> =
+                    timed(&format!("host {arguments}"), || (0..options.processes).map(run).collect::<Result<_, _>>())?;
+                results.runs.insert(arguments.clone(), middle(&runs));
+                records::save(results, DEPTH, data)?;
                 done.push(arguments.clone());
             }
             complete(goal, &arguments, &results.runs[&arguments])?;
@@ -65,7 +63,7 @@ pub(super) fn all(options: &Options, root: &Path, results: &mut Results, data: &
         all.any(|planned| planned == *arguments)
     };
     results.runs.retain(|arguments, _| planned(arguments));
-    results.save(data)
+    records::save(results, DEPTH, data)
 }
 
 /// Whether a run has the rows that a goal compares.
@@ -89,14 +87,13 @@ fn nvcc() -> Option<PathBuf> {
 
 /// The library that the compiler makes for this machine's GPU.
 fn compiled(nvcc: &Path, host: &Path, root: &Path, scratch: &Path) -> Result<PathBuf, Error> {
-    let begin = Instant::now();
     let devices = program::devices(host)?;
     let architecture = text(&devices[0]["compute_capability"]).replace('.', "");
     let library = scratch.join("libcub.so");
     let mut command = Command::new(nvcc);
     command.args(["-O3", "-std=c++17", "-shared", "-Xcompiler", "-fPIC", &format!("-arch=sm_{architecture}"), "-o"]);
-    succeed(command.arg(&library).arg(root.join("docs/compare/cub.cu")))?;
-    println!("docs/compare/cub.cu: {:.1} s", begin.elapsed().as_secs_f64());
+    command.arg(&library).arg(root.join("docs/compare/cub.cu"));
+    timed("docs/compare/cub.cu", || succeed(&mut command))?;
     Ok(library)
 }
 
@@ -106,7 +103,7 @@ fn measured(host: &Path, arguments: &str, library: &Path, options: &Options) -> 
     command.args(arguments.split(' ')).args(["--device", "gpu", "--format", "json", "--peer"]);
     command.args(["--time-limit", &options.time_limit]);
     // The other labs have nothing of it.
-    if ["vector", "reduce", "rows"].contains(&arguments.split(' ').next().unwrap_or_default()) {
+    if ["vector", "reduce", "rows"].contains(&lab(arguments)) {
         command.arg("--peer-library").arg(library);
     }
     let output = command.output().map_err(|problem| Failed::of(&command, problem))?;
@@ -125,14 +122,12 @@ pub(super) fn run_of(report: &Value) -> Result<Run, String> {
         if variant["correct"] != Value::Bool(true) {
             return Err(format!("{name} is wrong"));
         }
-        let number = |value: &Value| value.as_f64().ok_or_else(|| format!("{name} has no time"));
-        let timing = &variant["timing"];
-        let (lower, upper) = (number(&timing["time_lower_quartile_ms"])?, number(&timing["time_upper_quartile_ms"])?);
-        let time_ms = number(&variant["time_ms"])?;
+        let time = variant["time_ms"].as_f64().zip(spread_percent(variant));
+        let (time_ms, spread_percent) = time.ok_or_else(|| format!("{name} has no time"))?;
         let row = Row {
             library: variant["parameters"]["library"].as_str().map(str::to_owned),
             time_ms,
-            spread_percent: (upper - lower) / 2.0 / time_ms * 100.0,
+            spread_percent,
             warm_time_ms: variant["warm_time_ms"].as_f64(),
             percent_of_limit: variant["percent_of_limit"].as_f64(),
             limit: variant["limit"].as_str().map(str::to_owned),
@@ -153,12 +148,4 @@ pub(super) fn middle(runs: &[Run]) -> Run {
     };
     let names = runs.first().into_iter().flat_map(Run::keys);
     names.filter_map(|name| Some((name.clone(), middle_of(name)?))).collect()
-}
-
-impl Results {
-    /// Writes them to a file.
-    fn save(&self, path: &Path) -> Result<(), Error> {
-        let text = records::lines(self, 3).map_err(|problem| file(path, problem))?;
-        fs::write(path, text).map_err(|problem| file(path, problem))
-    }
 }

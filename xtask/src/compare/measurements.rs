@@ -1,4 +1,5 @@
-//! What `measurements/peers_h200.json` and `peers.toml` hold. `measure` makes it, `rows` reads it. Plain data.
+//! What `measurements/peers_h200.json` and `peers.toml` hold. `measure` makes it, `rows` reads it.
+//! Plain data.
 
 use std::collections::BTreeMap;
 
@@ -46,7 +47,8 @@ pub(super) struct Row {
     pub(super) limit: Option<String>,
 }
 
-/// What is written by hand: what has changed since the measurement, and what limits the rows that miss their target.
+/// What is written by hand: what has changed since the measurement, and what limits the rows that
+/// miss their target.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Words {

@@ -1,5 +1,5 @@
-//! `cargo xtask compare`: our best kernels beside cuBLAS, CUB and the driver on a GPU, as `docs/PEERS.md` and
-//! `measurements/peers.md`.
+//! `cargo xtask compare`: our best kernels beside cuBLAS, CUB and the driver on a GPU, as
+//! `docs/PEERS.md` and `measurements/peers.md`.
 //!
 //! ```text
 //! plan       which kernels, sizes and targets
@@ -16,7 +16,6 @@
 
 mod measure;
 mod measurements;
-mod options;
 mod page;
 mod peers;
 mod plan;
@@ -25,13 +24,30 @@ mod rows;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-pub use options::Options;
-
 use measurements::{Results, Words};
 
 use crate::documents::{self, Document};
-use crate::program::{Error, file};
+use crate::program::{Error, MeasureOptions, file};
 use crate::workspace;
+
+/// Options of `compare`.
+#[derive(Debug, clap::Args)]
+pub struct Options {
+    #[command(flatten)]
+    run: MeasureOptions,
+    /// The CUDA toolkit's compiler [default: the one in PATH, else /usr/local/cuda/bin/nvcc].
+    #[arg(long, value_name = "FILE")]
+    nvcc: Option<PathBuf>,
+    /// A library made of docs/compare/cub.cu before, in place of compiling it.
+    #[arg(long, value_name = "FILE", conflicts_with = "nvcc")]
+    library: Option<PathBuf>,
+    /// Seconds for each row, at most.
+    #[arg(long, value_name = "SECONDS", default_value = "0.15")]
+    time_limit: String,
+    /// Run each lab in this many processes, one after another; the middle time of each row counts.
+    #[arg(long, value_name = "COUNT", default_value = "3", value_parser = clap::value_parser!(u32).range(1..=99))]
+    processes: u32,
+}
 
 /// The files that the documents are made of.
 struct Files {
@@ -63,29 +79,23 @@ impl Files {
 pub fn run(options: &Options) -> Result<(), Error> {
     let root = workspace::root()?;
     let files = Files::of(&root);
-    let mut results: Results = match fs::read_to_string(&files.data) {
-        Ok(text) => serde_json::from_str(&text).map_err(|problem| file(&files.data, problem))?,
-        Err(problem) if !options.run.measure => {
-            return Err(file(&files.data, format!("{problem}; measure with --measure")));
-        }
-        Err(_) => Results::default(),
-    };
+    let mut results: Results = options.run.last(&files.data)?;
     if options.run.measure {
         measure::all(options, &root, &mut results, &files.data)?;
     }
-    let documents = files.made(&results)?;
-    if options.run.check { documents::check(&root, &documents, "compare") } else { documents::write(&root, &documents) }
+    documents::finish(&root, &files.made(&results)?, options.run.check, "compare")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::records;
 
     #[test]
     fn the_documents_are_what_the_numbers_make() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
         let files = Files::of(root);
-        let results = serde_json::from_str(&fs::read_to_string(&files.data).unwrap()).unwrap();
-        documents::check(root, &files.made(&results).unwrap(), "compare").unwrap();
+        let results = records::read(&files.data).unwrap();
+        documents::finish(root, &files.made(&results).unwrap(), true, "compare").unwrap();
     }
 }

@@ -1,4 +1,5 @@
-//! `docs/PEERS.md`: a page that says what the comparisons show. [`super`] calls it. Pure: it returns the text.
+//! `docs/PEERS.md`: a page that says what the comparisons show. [`super`] calls it. Pure: it
+//! returns the text.
 
 use wording::paragraph;
 
@@ -6,7 +7,7 @@ use super::measurements::{Results, Words};
 use super::plan::{self, Goal};
 use super::rows::{Compared, rows};
 use crate::program::Machine;
-use crate::tables::{geometric_mean, head, line, listed};
+use crate::tables::{extremes, geometric_mean, head, line, listed};
 
 /// The whole page.
 pub(super) fn of(results: &Results, words: &Words) -> String {
@@ -51,13 +52,11 @@ pub(super) fn of(results: &Results, words: &Words) -> String {
     let since = words.since.as_ref().map(|since| format!("Since the measurement: {since}"));
     let method = format!(
         "The libraries are rows of the labs' own tables (`host LAB --peer`): called in the same process, on the same buffers, timed in \
-         the same way, their results checked against the same reference. Times are medians{processes}. Every size, cold and warm, and \
-         each target is in [{link}](../{link}); what was tried without gain in [measurements/tried.md](../measurements/tried.md)."
+         the same way. Times are medians{processes}. Every size, cold and warm, and each target is in [{link}](../{link}); what was \
+         tried without gain in [measurements/tried.md](../measurements/tried.md)."
     );
-    let fairness = "Two things favour our kernels ([TIMING.md](TIMING.md)). They may begin before the previous kernel has ended \
-         (`cuda_std::dependent_launch`), which makes warm times shorter by a microsecond or more. And copies and transposes ask the \
-         level-2 cache to keep their lines, so that they wait less for the lines that the flush before a cold launch has modified. The \
-         libraries launch their kernels, and treat the cache, as they see fit.";
+    let fairness = "Two things favour our kernels ([TIMING.md](TIMING.md#cold-and-warm)): they may begin before the previous kernel \
+         has ended, and copies and transposes ask the level-2 cache to keep their lines.";
     for words in since.into_iter().chain([method, fairness.to_owned()]) {
         text += &format!("\n{}\n", paragraph(&words));
     }
@@ -73,8 +72,7 @@ fn summary(goal: &Goal, results: &Results) -> Vec<String> {
         cells.extend(["-"; 4].map(str::to_owned));
         return cells;
     }
-    let least = ratios.iter().copied().fold(f64::INFINITY, f64::min);
-    let most = ratios.iter().copied().fold(0.0, f64::max);
+    let [least, most] = extremes(&ratios);
     cells.extend([geometric_mean(&ratios), least, most].map(|ratio| format!("{ratio:.2}")));
     let met = rows.iter().filter(|row| row.met() == Some(true)).count();
     cells.push(if met == ratios.len() { "all".to_owned() } else { format!("{met} of {}", ratios.len()) });

@@ -79,7 +79,8 @@ fn limits(text: &mut String, goal: &Goal, rows: &[Compared<'_>], words: &Words) 
     }
 }
 
-/// The ratios of several pairs side by side, those that miss their target in bold, with their means.
+/// The ratios of several pairs side by side, those that miss their target in bold, with their
+/// means.
 fn overview(text: &mut String, goal: &Goal, rows: &[Compared<'_>]) {
     let titles: Vec<&str> = goal.pairs.iter().map(|pair| pair.what).collect();
     text.push_str("Peer / ours, the smaller of cold and warm:\n\n");
@@ -235,7 +236,7 @@ mod tests {
         assert_eq!(error("Gram", "8192"), "`Gram` is no title of measurements/peers.md");
         let message = "`Reduction` has no row `17`: give a first cell of its table, or a size";
         assert_eq!(error("Reduction", "17"), message);
-        // A size stands for its rows, and words about a row that meets its target wait.
+        // A size stands for all of its rows; words about a row that meets its target are not shown.
         let text = of(&results(), &words("Reduction", "2^10")).unwrap();
         assert!(
             text.contains("\n- sum f32, 2^10: the clock falls") && !text.contains("sum f32, 2^10: not known"),

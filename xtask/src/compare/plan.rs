@@ -44,7 +44,7 @@ impl Goal {
 
     /// The lab's name.
     pub fn lab_name(&self) -> &'static str {
-        self.lab.split(' ').next().unwrap_or_default()
+        crate::program::lab(self.lab)
     }
 }
 

@@ -1,4 +1,5 @@
-//! What is compared, with what was measured of it: `page` and `peers` make their tables of it. Pure.
+//! What is compared, with what was measured of it: `page` and `peers` make their tables of it.
+//! Pure.
 
 use super::measurements::{Results, Run};
 use super::plan::{Goal, Pair, Size};

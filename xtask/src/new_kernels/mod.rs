@@ -1,17 +1,18 @@
-//! `cargo xtask new-kernels`: makes a crate of kernels outside this repository, with a program that launches them.
+//! `cargo xtask new-kernels`: makes a crate of kernels outside this repository, with a program that
+//! launches them.
 //!
 //! The files come from `template/`, in which placeholders stand for the name and for where Coalesce
 //! comes from ([`source`]). The new crate gets this clone's `Cargo.lock`, so that it uses libraries
-//! that have been downloaded already. Everything is written to a temporary folder that is renamed at
-//! the end, so the result is a whole crate or none.
+//! that have been downloaded already. Everything is written to a temporary folder that is renamed
+//! at the end, so the result is a whole crate or none.
 
-mod place;
 mod source;
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use common::new_folder as place;
 use cuda_builder::toolchain::DeviceCompiler;
 
 use crate::exit_code::{FAILED, WRONG_ARGUMENTS};

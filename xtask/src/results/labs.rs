@@ -6,9 +6,9 @@ use std::fmt::Write;
 use wording::paragraph;
 use wording::units::{milliseconds, three_digits};
 
-use super::measurements::{Results, Run};
+use super::measurements::{Results, Run, Variant};
 use super::{nvcc, plan};
-use crate::program::Machine;
+use crate::program::{Machine, lab};
 use crate::tables::{head, line};
 
 /// The whole document.
@@ -28,60 +28,37 @@ pub(super) fn of(results: &Results) -> String {
     text
 }
 
+/// A column: its title, and its cells.
+type Column = (&'static str, fn(&Variant) -> Option<String>);
+
+/// The columns of a lab's table after the names. One without any number is left out.
+const COLUMNS: [Column; 10] = [
+    ("occupancy, %", |variant| variant.bytes_in_flight.and(variant.occupancy).map(three_digits)),
+    ("KB in flight per SM", |variant| variant.bytes_in_flight.map(|bytes| three_digits(bytes / 1e3))),
+    ("time", |variant| Some(milliseconds(variant.time_ms))),
+    ("warm", |variant| variant.warm_time_ms.map(milliseconds)),
+    ("spread, %", |variant| Some(format!("{:.1}", variant.spread_percent))),
+    ("GB/s", |variant| variant.gbps.map(three_digits)),
+    ("of the copy, %", |variant| variant.percent_of_copy.map(three_digits)),
+    ("GFLOP/s", |variant| variant.gflops.map(three_digits)),
+    ("of the limit, %", |variant| variant.percent_of_limit.map(three_digits)),
+    ("speedup", |variant| variant.speedup.map(three_digits)),
+];
+
 /// A table for each lab.
 fn labs(text: &mut String, results: &Results) {
     text.push_str("\n## The labs\n");
     for arguments in plan::LABS {
         let Some(Run { copy_gbps, variants, .. }) = results.runs.get(*arguments) else { continue };
-        let _ = write!(text, "\n### {}\n\n", plan::lab(arguments));
+        let _ = write!(text, "\n### {}\n\n", lab(arguments));
         let _ = write!(text, "```text\ncargo run --release -p host -- {arguments}\n```\n\n");
-        let computes = variants.iter().any(|variant| variant.gflops.is_some());
-        let moves = variants.iter().any(|variant| variant.gbps.is_some());
-        let in_flight = variants.iter().any(|variant| variant.bytes_in_flight.is_some());
-        let warm = variants.iter().any(|variant| variant.warm_time_ms.is_some());
-        let limited = variants.iter().any(|variant| variant.percent_of_limit.is_some());
-        let mut titles = vec!["variant"];
-        if in_flight {
-            titles.extend(["occupancy, %", "KB in flight per SM"]);
-        }
-        titles.push("time");
-        if warm {
-            titles.push("warm");
-        }
-        titles.push("spread, %");
-        if moves {
-            titles.extend(["GB/s", "of the copy, %"]);
-        }
-        if computes {
-            titles.push("GFLOP/s");
-        }
-        if limited {
-            titles.push("of the limit, %");
-        }
-        titles.push("speedup");
-        head(text, &titles);
+        let known = |column: &&Column| variants.iter().any(|variant| (column.1)(variant).is_some());
+        let columns: Vec<&Column> = COLUMNS.iter().filter(known).collect();
+        let titles = columns.iter().map(|(title, _)| *title);
+        head(text, &std::iter::once("variant").chain(titles).collect::<Vec<_>>());
         for variant in variants {
-            let number = |value: Option<f64>| value.map_or("-".to_owned(), three_digits);
-            let mut cells = vec![variant.name.clone()];
-            if in_flight {
-                cells.extend([number(variant.occupancy), number(variant.bytes_in_flight.map(|bytes| bytes / 1e3))]);
-            }
-            cells.push(milliseconds(variant.time_ms));
-            if warm {
-                cells.push(variant.warm_time_ms.map_or("-".to_owned(), milliseconds));
-            }
-            cells.push(format!("{:.1}", variant.spread_percent));
-            if moves {
-                cells.extend([number(variant.gbps), number(variant.percent_of_copy)]);
-            }
-            if computes {
-                cells.push(number(variant.gflops));
-            }
-            if limited {
-                cells.push(number(variant.percent_of_limit));
-            }
-            cells.push(number(variant.speedup));
-            line(text, cells.into_iter());
+            let cells = columns.iter().map(|(_, cell)| cell(variant).unwrap_or_else(|| "-".to_owned()));
+            line(text, std::iter::once(variant.name.clone()).chain(cells));
         }
         if let Some(copy) = copy_gbps {
             let _ = write!(text, "\nThe device's own copy: {copy:.0} GB/s.\n");
@@ -120,7 +97,6 @@ fn kernels(text: &mut String, results: &Results, compiler: &str) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::measurements::Variant;
     use super::*;
 
     #[test]

@@ -3,14 +3,16 @@
 
 use std::path::Path;
 use std::process::Command;
-use std::time::Instant;
 
 use serde_json::Value;
 
 use super::measurements::{Results, Run, Twin, Variant};
-use super::options::Options;
-use super::plan;
-use crate::program::{Error, Failed, file, list, machine, succeed, text};
+use super::{Options, plan};
+use crate::program::{Error, Failed, file, json, lab, list, machine, spread_percent, succeed, text, timed};
+use crate::records;
+
+/// The depth of the records in the file.
+const DEPTH: usize = 4;
 
 /// Seconds for each variant in a round beside nvcc's.
 const TWIN_SECONDS: &str = "0.1";
@@ -18,29 +20,26 @@ const TWIN_SECONDS: &str = "0.1";
 /// Runs all measurements, and saves the results after each command.
 pub(super) fn all(options: &Options, root: &Path, results: &mut Results, data: &Path) -> Result<(), Error> {
     let host = std::fs::canonicalize(&options.run.host).map_err(|problem| file(&options.run.host, problem))?;
-    let wanted = |arguments: &str| options.run.only.as_deref().is_none_or(|lab| lab == plan::lab(arguments));
+    let wanted = |arguments: &str| options.run.only.as_deref().is_none_or(|only| only == lab(arguments));
     results.machine = machine(Some(&options.nvcc), &host)?;
     let sheets = plan::SHEETS.iter().flat_map(|sheet| sheet.commands).map(|(_, arguments)| arguments);
     for arguments in sheets.chain(plan::LABS).filter(|arguments| wanted(arguments)) {
-        let begin = Instant::now();
-        let report = report(&host, arguments, None, &[])?;
+        let report = timed(&format!("host {arguments}"), || report(&host, arguments, None, &[]))?;
         results.runs.insert((*arguments).to_owned(), run_of(&report));
-        results.note_date(plan::lab(arguments));
-        results.save(data)?;
-        println!("host {arguments}: {:.1} s", begin.elapsed().as_secs_f64());
+        results.note_date(lab(arguments));
+        records::save(results, DEPTH, data)?;
     }
     let scratch = tempfile::tempdir().map_err(|problem| file(Path::new("a folder for PTX"), problem))?;
     for arguments in plan::TWINS.iter().filter(|arguments| wanted(arguments)) {
-        let begin = Instant::now();
-        let lab = plan::lab(arguments);
+        let lab = lab(arguments);
         let ptx = scratch.path().join(format!("{lab}.ptx"));
         let source = root.join(format!("docs/compare/{lab}.cu"));
         // nvcc compiles for the compute capability of the results' device.
         succeed(Command::new(&options.nvcc).args(["-ptx", "-arch=sm_90", "-o"]).arg(&ptx).arg(source))?;
-        results.twins.insert((*arguments).to_owned(), beside(&host, arguments, &ptx, options.rounds)?);
+        let what = format!("host {arguments}, and nvcc's kernels");
+        results.twins.insert((*arguments).to_owned(), timed(&what, || beside(&host, arguments, &ptx, options.rounds))?);
         results.note_date(lab);
-        results.save(data)?;
-        println!("host {arguments}, and nvcc's kernels: {:.1} s", begin.elapsed().as_secs_f64());
+        records::save(results, DEPTH, data)?;
     }
     Ok(())
 }
@@ -53,7 +52,7 @@ impl Results {
 }
 
 /// Times our kernels and nvcc's in turn.
-fn beside(host: &Path, arguments: &str, ptx: &Path, rounds: usize) -> Result<Vec<Twin>, Error> {
+fn beside(host: &Path, arguments: &str, ptx: &Path, rounds: usize) -> Result<Vec<Twin>, Failed> {
     let mut twins: Vec<Twin> = Vec::new();
     for _ in 0..rounds {
         for ptx in [None, Some(ptx)] {
@@ -80,27 +79,23 @@ fn beside(host: &Path, arguments: &str, ptx: &Path, rounds: usize) -> Result<Vec
 }
 
 /// The JSON of a lab on the GPU.
-fn report(host: &Path, arguments: &str, ptx: Option<&Path>, more: &[&str]) -> Result<Value, Error> {
+fn report(host: &Path, arguments: &str, ptx: Option<&Path>, more: &[&str]) -> Result<Value, Failed> {
     let mut command = Command::new(host);
     command.args(arguments.split(' ')).args(["--device", "gpu", "--format", "json"]).args(more);
     if let Some(ptx) = ptx {
         command.arg("--ptx").arg(ptx);
     }
-    let output = succeed(&mut command)?;
-    serde_json::from_str(&output).map_err(|problem| Failed::of(&command, problem).into())
+    json(&mut command)
 }
 
 /// The part of a report to keep.
 fn run_of(report: &Value) -> Run {
     let variant = |variant: &Value| {
-        let timing = &variant["timing"];
-        let of = |name: &str| timing[name].as_f64().unwrap_or_default();
-        let spread = (of("time_upper_quartile_ms") - of("time_lower_quartile_ms")) / 2.0;
         Some(Variant {
             name: text(&variant["name"]),
             time_ms: variant["time_ms"].as_f64()?,
             warm_time_ms: variant["warm_time_ms"].as_f64(),
-            spread_percent: spread / of("time_ms") * 100.0,
+            spread_percent: spread_percent(variant).unwrap_or_default(),
             gbps: variant["gbps"].as_f64(),
             percent_of_copy: variant["percent_of_copy"].as_f64(),
             percent_of_limit: variant["percent_of_limit"].as_f64(),

@@ -1,13 +1,10 @@
 //! What `measurements/h200.json` holds. `measure` makes it, `labs` and `page` read it. Plain data.
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::program::{Error, Machine, file};
-use crate::records;
+use crate::program::Machine;
 
 /// All measurements.
 #[derive(Debug, Default, Deserialize, Serialize)]
@@ -71,11 +68,5 @@ impl Results {
     /// The labs that were measured before the machine's date, and when.
     pub(super) fn earlier(&self) -> impl Iterator<Item = (&String, &String)> {
         self.dates.iter().filter(|(_, date)| **date != self.machine.date)
-    }
-
-    /// Writes them to a file.
-    pub(super) fn save(&self, path: &Path) -> Result<(), Error> {
-        let text = records::lines(self, 4).map_err(|problem| file(path, problem))?;
-        fs::write(path, text).map_err(|problem| file(path, problem))
     }
 }

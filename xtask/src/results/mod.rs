@@ -1,4 +1,5 @@
-//! `cargo xtask results`: the labs' times on a GPU, as `docs/RESULTS.md` and `measurements/labs.md`.
+//! `cargo xtask results`: the labs' times on a GPU, as `docs/RESULTS.md` and
+//! `measurements/labs.md`.
 //!
 //! ```text
 //! plan       which commands, and the lab sheet's own numbers
@@ -15,35 +16,39 @@ mod labs;
 mod measure;
 mod measurements;
 mod nvcc;
-mod options;
 mod page;
 mod plan;
 
-use std::fs;
-
-pub use options::Options;
+use std::path::PathBuf;
 
 use measurements::Results;
 
 use crate::documents::{self, Document};
-use crate::program::{Error, file};
+use crate::program::{Error, MeasureOptions};
 use crate::workspace;
+
+/// Options of `results`.
+#[derive(Debug, clap::Args)]
+pub struct Options {
+    #[command(flatten)]
+    run: MeasureOptions,
+    /// The CUDA toolkit's compiler, for the comparison with its kernels.
+    #[arg(long, value_name = "FILE", default_value = "/usr/local/cuda/bin/nvcc")]
+    nvcc: PathBuf,
+    /// How many times our kernels and nvcc's are timed in turn.
+    #[arg(long, value_name = "NUMBER", default_value_t = 3)]
+    rounds: usize,
+}
 
 /// Measures, and writes the documents.
 pub fn run(options: &Options) -> Result<(), Error> {
     let root = workspace::root()?;
     let data = root.join("measurements/h200.json");
-    let mut results: Results = match fs::read_to_string(&data) {
-        Ok(text) => serde_json::from_str(&text).map_err(|problem| file(&data, problem))?,
-        Err(problem) if !options.run.measure => return Err(file(&data, problem)),
-        Err(_) => Results::default(),
-    };
+    let mut results: Results = options.run.last(&data)?;
     if options.run.measure {
-        fs::create_dir_all(root.join("measurements")).map_err(|problem| file(&data, problem))?;
         measure::all(options, &root, &mut results, &data)?;
     }
-    let documents = made(&results);
-    if options.run.check { documents::check(&root, &documents, "results") } else { documents::write(&root, &documents) }
+    documents::finish(&root, &made(&results), options.run.check, "results")
 }
 
 fn made(results: &Results) -> [Document; 2] {
@@ -58,11 +63,12 @@ mod tests {
     use std::path::Path;
 
     use super::*;
+    use crate::records;
 
     #[test]
     fn the_documents_are_what_the_numbers_make() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
-        let results = serde_json::from_str(&fs::read_to_string(root.join("measurements/h200.json")).unwrap()).unwrap();
-        documents::check(root, &made(&results), "results").unwrap();
+        let results = records::read(&root.join("measurements/h200.json")).unwrap();
+        documents::finish(root, &made(&results), true, "results").unwrap();
     }
 }

@@ -1,7 +1,7 @@
-//! Our kernels' times over nvcc's, by kernel: what `page` and `labs` both tell. Pure.
+//! Our kernels' times over nvcc's, by kernel: what `page` and `labs` both show. Pure.
 
 use super::measurements::{Results, Twin};
-use crate::tables::{geometric_mean, median};
+use crate::tables::{extremes, geometric_mean, median};
 
 /// The variants of a command that launch one kernel.
 pub(super) struct Kernel<'a> {
@@ -27,8 +27,7 @@ impl Kernel<'_> {
 
     /// The least and the greatest ratio of a variant.
     pub fn extremes(&self) -> [f64; 2] {
-        let ratios = self.ratios();
-        [ratios.iter().copied().fold(f64::INFINITY, f64::min), ratios.iter().copied().fold(0.0, f64::max)]
+        extremes(&self.ratios())
     }
 
     /// The first variant's times in milliseconds: ours and nvcc's.

@@ -1,5 +1,5 @@
-//! The commands to measure: for the lab sheet's tables, and for each lab. `measure` runs them; `labs` and `page` make
-//! the tables. Plain data.
+//! The commands to measure: for the lab sheet's tables, and for each lab. `measure` runs them;
+//! `labs` and `page` make the tables. Plain data.
 
 /// The document with all times.
 pub(super) const TIMES: &str = "measurements/labs.md";
@@ -62,7 +62,8 @@ pub(super) const SHEETS: &[Sheet] = &[
     },
 ];
 
-/// The command of each lab's table. Each runs at the lab's default size for a GPU, which exceeds the caches.
+/// The command of each lab's table. Each runs at the lab's default size for a GPU, which exceeds
+/// the caches.
 pub(super) const LABS: &[&str] = &[
     "launch",
     "offset --offset 0,1,8,11,31,32,128",
@@ -110,8 +111,3 @@ pub(super) const TWINS: &[&str] = &[
     "shared --all",
     "texture --all",
 ];
-
-/// The lab that a command runs.
-pub(super) fn lab(arguments: &str) -> &str {
-    arguments.split(' ').next().unwrap_or_default()
-}

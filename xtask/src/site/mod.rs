@@ -1,7 +1,7 @@
-//! `cargo xtask site`: builds the course as a static site into `target/site`: the pages, which the
-//! crate `site` writes, and the program, which is the crate `web` compiled for WebAssembly.
-//! `--serve` serves it on this machine, `--check` opens it in a browser. `main` calls it; it writes
-//! into `target` alone.
+//! `cargo xtask site`: builds the course as a static site into `site` in cargo's target folder: the
+//! pages, which the crate `site` writes, and the program, which is the crate `web` compiled for
+//! WebAssembly. `--serve` serves it on this machine, `--check` opens it in a browser. `main` calls
+//! it; it writes into the target folder alone.
 
 mod serve;
 
@@ -13,7 +13,7 @@ use std::process::Command;
 use clap::Args;
 
 use crate::browser;
-use crate::program::{Failed, sibling, succeed};
+use crate::program::{self, Failed, sibling, succeed};
 use crate::workspace::{self, NotInWorkspace};
 
 /// Options of the chore.
@@ -108,8 +108,9 @@ fn check(folder: &Path, tools: &browser::Tools, screenshots: Option<&Path>) -> R
 /// What is missing, or what failed.
 pub fn build() -> Result<PathBuf, Error> {
     let root = workspace::root()?;
-    let folder = root.join("target/site");
-    let program = program(&root)?;
+    let target = program::target(&root)?;
+    let folder = target.join("site");
+    let program = compiled(&root, &target)?;
     let pages = sibling("site")?;
     match fs::remove_dir_all(&folder) {
         Err(problem) if problem.kind() != std::io::ErrorKind::NotFound => {
@@ -118,13 +119,13 @@ pub fn build() -> Result<PathBuf, Error> {
         _ => {}
     }
     succeed(Command::new(pages).arg(&folder))?;
-    let target = folder.join("web.wasm");
-    fs::copy(&program, &target).map_err(|problem| Error::File { path: target, problem })?;
+    let copy = folder.join("web.wasm");
+    fs::copy(&program, &copy).map_err(|problem| Error::File { path: copy, problem })?;
     Ok(folder)
 }
 
 /// Compiles the program for WebAssembly; returns its file.
-fn program(root: &Path) -> Result<PathBuf, Error> {
+fn compiled(root: &Path, target: &Path) -> Result<PathBuf, Error> {
     let libraries =
         succeed(Command::new("rustc").args(["--print", "target-libdir", "--target", TARGET]).current_dir(root))?;
     if !Path::new(libraries.trim()).is_dir() {
@@ -132,8 +133,9 @@ fn program(root: &Path) -> Result<PathBuf, Error> {
     }
     let mut build = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     build.args(["build", "--quiet", "-p", "web", "--lib", "--profile", "wasm", "--target", TARGET]);
-    // All browsers of today have these instructions: Chromium since 91, Firefox since 89, Safari since 16.4.
+    // All browsers of today have these instructions: Chromium since 91, Firefox since 89, Safari
+    // since 16.4.
     build.env("RUSTFLAGS", "-C target-feature=+simd128").current_dir(root);
     succeed(&mut build)?;
-    Ok(root.join("target").join(TARGET).join("wasm/web.wasm"))
+    Ok(target.join(TARGET).join("wasm/web.wasm"))
 }

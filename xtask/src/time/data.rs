@@ -5,10 +5,11 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::program::{Error, Failed, file, succeed};
+use crate::program::{Error, Failed, file, json, list, text};
 
 /// All predictions, by the arguments of the command.
 #[derive(Debug, Default, Deserialize, Serialize)]
@@ -76,13 +77,21 @@ impl Row {
     }
 }
 
-pub(super) fn read<T: for<'a> Deserialize<'a>>(path: &Path) -> Result<T, Error> {
-    let text = fs::read_to_string(path).map_err(|problem| file(path, problem))?;
-    serde_json::from_str(&text).map_err(|problem| file(path, problem))
+/// The report of a command of the program, with its predictions on a model; it runs in the
+/// workspace's root.
+pub(super) fn report(host: &Path, root: &Path, arguments: &str, model: &str) -> Result<Value, Failed> {
+    let mut command = Command::new(host);
+    command.current_dir(root).args(arguments.split_whitespace());
+    json(command.args(["--device", &format!("sim:{model}"), "--predict", "--format", "json"]))
 }
 
-/// What a command prints as JSON.
-pub(super) fn json(command: &mut Command) -> Result<Value, Error> {
-    let printed = succeed(command)?;
-    Ok(serde_json::from_str(&printed).map_err(|problem| Failed::of(command, problem))?)
+/// The rows of a lab's report.
+pub(super) fn rows(report: &Value) -> impl Iterator<Item = Row> {
+    list(&report["variants"]).iter().map(|variant| Row::of(text(&variant["name"]), &variant["predicted"]))
+}
+
+/// Reads a file of TOML.
+pub(super) fn toml<T: DeserializeOwned>(path: &Path) -> Result<T, Error> {
+    let text = fs::read_to_string(path).map_err(|problem| file(path, problem))?;
+    toml::from_str(&text).map_err(|problem| file(path, problem))
 }

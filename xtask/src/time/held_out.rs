@@ -1,17 +1,17 @@
-//! Kernels that no lab has and to which nothing is fitted: `measurements/kernels`. Predicts their launches,
-//! and compares them with the times measured on an H200 and on an H100.
+//! Kernels that no lab has and to which nothing is fitted: `measurements/kernels`. Predicts their
+//! launches, and compares them with the times measured on an H200 and on an H100.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
-use std::process::Command;
 
 use serde::Deserialize;
 
 use super::causes;
-use super::data::{Row, json, read};
-use super::errors::{self, Errors, LARGE, Pair, percent, percents, range, signed_percents};
-use crate::program::{Error, file};
+use super::data::{self, Row};
+use super::errors::{self, Errors, LARGE, Pair, percent, signed_percents};
+use crate::program::Error;
+use crate::records;
 use crate::tables::{head, line};
 
 /// How `--only` calls them.
@@ -62,9 +62,7 @@ struct Time {
 }
 
 fn manifest(root: &Path) -> Result<Manifest, Error> {
-    let path = root.join(FOLDER).join("kernels.toml");
-    let text = std::fs::read_to_string(&path).map_err(|problem| file(&path, problem))?;
-    toml::from_str(&text).map_err(|problem| file(&path, problem))
+    data::toml(&root.join(FOLDER).join("kernels.toml"))
 }
 
 impl Launch {
@@ -81,7 +79,7 @@ impl Measured {
         for kernel in manifest(root)?.kernel {
             families.extend(kernel.launch.iter().map(|launch| (launch.of(&kernel), kernel.family.clone())));
         }
-        let gpus = FILES.iter().map(|name| read(&root.join(FOLDER).join(name))).collect::<Result<_, _>>()?;
+        let gpus = FILES.iter().map(|name| records::read(&root.join(FOLDER).join(name))).collect::<Result<_, _>>()?;
         Ok(Self { families, gpus })
     }
 }
@@ -91,11 +89,8 @@ pub(super) fn predict(host: &Path, root: &Path, model: &str) -> Result<Vec<Row>,
     let mut rows = Vec::new();
     for kernel in &manifest(root)?.kernel {
         for launch in &kernel.launch {
-            let mut command = Command::new(host);
-            command.current_dir(root).args(["run", "measurements/kernels/kernels.sm_90.ptx", &kernel.name]);
-            command.args(launch.run.split_whitespace());
-            command.args(["--device", &format!("sim:{model}"), "--predict", "--format", "json"]);
-            let predicted = &json(&mut command)?["predicted"];
+            let arguments = format!("run {FOLDER}/kernels.sm_90.ptx {} {}", kernel.name, launch.run);
+            let predicted = &data::report(host, root, &arguments, model)?["predicted"];
             let warm_time_ms = predicted["warm_time_ms"].as_f64();
             rows.push(Row { warm_time_ms, ..Row::of(launch.of(kernel), predicted) });
         }
@@ -103,7 +98,8 @@ pub(super) fn predict(host: &Path, root: &Path, model: &str) -> Result<Vec<Row>,
     Ok(rows)
 }
 
-/// The rows of a GPU that have both times; `time` takes the predicted and the measured one, cold or warm.
+/// The rows of a GPU that have both times; `time` takes the predicted and the measured one, cold or
+/// warm.
 fn pairs<'a>(
     rows: &'a [Row],
     measured: &'a Measured,
@@ -140,11 +136,9 @@ const INTRODUCTION: &str = "\
 of 2^10 to 2^28 elements. No number was fitted to them. The models of H100 and H200 differ in memory
 alone, as the data sheets do.
 
-Before an error of one was seen (2026-11-26), the median error was 15.0 % on the H200 and 13.6 % on
-the H100, and nine in ten were within 38.2 % and 36.7 %. Which mechanisms the model got after that
-was decided on these errors, so today's are not predictions in the strict sense. Of 47 launches of
-other new kernels, predicted for an H100 before they were timed (2026-11-28), the median error was
-8.9 %, and nine in ten were within 27 %.
+Which mechanisms the model got was decided on these errors, too, so they are not predictions in the
+strict sense. Of 47 launches of other new kernels, predicted for an H100 before they were timed
+(2026-11-28), the median error was 8.9 %, and nine in ten were within 27 %.
 ";
 
 /// The section about them.
@@ -152,62 +146,17 @@ pub(super) fn write(text: &mut String, predicted: &BTreeMap<String, Vec<Row>>, m
     let rows = MODELS.map(|model| predicted.get(model).map_or(&[][..], Vec::as_slice));
     let all: Vec<Vec<Pair<'_>>> = (0..MODELS.len()).map(|gpu| pairs(rows[gpu], measured, gpu, cold)).collect();
     let _ = writeln!(text, "{INTRODUCTION}");
-    head(text, &["what", "target", GPUS[0], GPUS[1]]);
-    let warm: Vec<Errors> = (0..MODELS.len()).map(|gpu| Errors::of(&pairs(rows[gpu], measured, gpu, warm))).collect();
-    let errors: Vec<Errors> = all.iter().map(Errors::of).collect();
-    let of = |of: fn(&Errors) -> String| errors.iter().map(of).collect::<Vec<_>>();
-    let sums = [
-        ("launches compared", "", of(|errors| errors.count().to_string())),
-        ("median error", "12 %", of(|errors| percent(errors.median()))),
-        ("nine in ten are within", "25 %", of(|errors| percent(errors.ninth()))),
-        ("launches within 25 %", "", of(|errors| percent(errors.within(LARGE)))),
-        (
-            "pairs of a family that differ by more than 5 %, in the right order",
-            "",
-            all.iter().map(|pairs| errors::in_order(errors::order_in_groups(pairs))).collect(),
-        ),
-        ("occupancy as on the GPU", "", all.iter().map(|pairs| occupancy(pairs)).collect()),
-        (
-            "warm: launches, median error, nine in ten",
-            "",
-            warm.iter()
-                .map(|warm| format!("{}, {}, {}", warm.count(), percent(warm.median()), percent(warm.ninth())))
-                .collect(),
-        ),
-    ];
-    for (what, target, reached) in sums {
-        line(text, [what.to_owned(), target.to_owned()].into_iter().chain(reached));
-    }
-    missing(text, rows[0]);
-    by_family(text, &all);
+    let warm = (0..MODELS.len()).map(|gpu| {
+        let errors = Errors::of(&pairs(rows[gpu], measured, gpu, warm));
+        format!("{}, {}, {}", errors.count(), percent(errors.median()), percent(errors.ninth()))
+    });
+    let without = rows.iter().map(|rows| rows.iter().filter(|row| row.time_ms.is_none()).count().to_string());
+    let more =
+        [("without a prediction", without.collect()), ("warm: compared, median error, nine in ten", warm.collect())];
+    let columns: Vec<&[Pair<'_>]> = all.iter().map(Vec::as_slice).collect();
+    errors::summary(text, &GPUS, &columns, ["12 %", "25 %", ""], &more);
+    errors::by_group(text, "family", errors::groups(all.iter().flatten(), |pair| pair.group));
     large(text, &all);
-}
-
-fn occupancy(pairs: &[Pair<'_>]) -> String {
-    let (known, same) = errors::occupancies(pairs);
-    format!("{same} of {known}")
-}
-
-/// Launches without a predicted time.
-fn missing(text: &mut String, rows: &[Row]) {
-    let without = rows.iter().filter(|row| row.time_ms.is_none());
-    let list: Vec<String> = without
-        .map(|row| format!("- `{}`: {}", row.name, row.not_predicted.as_deref().unwrap_or("it has no time")))
-        .collect();
-    if !list.is_empty() {
-        let _ = writeln!(text, "\nLaunches without a prediction:\n\n{}", list.join("\n"));
-    }
-}
-
-/// The errors of each family, on both GPUs together.
-fn by_family(text: &mut String, all: &[Vec<Pair<'_>>]) {
-    let _ = writeln!(text);
-    head(text, &["family", "launches", "median error, %", "errors, %"]);
-    for (family, pairs) in errors::groups(all.iter().flatten()) {
-        let errors = Errors::of(pairs.iter().copied());
-        let cells = [family.to_owned(), pairs.len().to_string(), percents(errors.median()), range(&errors)];
-        line(text, cells.into_iter());
-    }
 }
 
 /// The launches that are far off on either GPU, the worst first.

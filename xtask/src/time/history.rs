@@ -1,17 +1,16 @@
-//! Published measurements of GPUs from 2006 on, `measurements/kernels/history.toml`, compared with predictions
-//! on the models of those GPUs.
+//! Published measurements of GPUs from 2006 on, `measurements/kernels/history.toml`, compared with
+//! predictions on the models of those GPUs.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
-use std::process::Command;
 
 use serde::Deserialize;
 
-use super::data::{Row, json};
-use super::errors::{self, Pair};
-use crate::program::{Error, file, list, text};
-use crate::tables::{head, line};
+use super::data::{self, Row};
+use super::errors;
+use crate::program::Error;
+use crate::tables::{extremes, head, line};
 
 /// How `--only` calls them.
 pub(super) const NAME: &str = "history";
@@ -139,30 +138,15 @@ impl Study {
     /// Pairs of rows that differ by more than 5 %: how many, and how many are predicted in order.
     fn order(&self, rows: &[Compared<'_>]) -> (usize, usize) {
         let cost = |number: f64| if self.relative { 1.0 / number } else { self.unit.cost(number) };
-        let pair = |row: &Compared<'_>| Pair {
-            group: "",
-            name: "",
-            predicted_ms: cost(row.predicted),
-            measured_ms: cost(row.published),
-            limiter: "",
-            occupancy: None,
-        };
-        let pairs: Vec<Pair<'_>> = rows.iter().map(pair).collect();
-        errors::order(&pairs.iter().collect::<Vec<_>>(), errors::DIFFERENT)
+        let times: Vec<_> = rows.iter().map(|row| (cost(row.published), cost(row.predicted))).collect();
+        errors::order(&times, errors::DIFFERENT)
     }
 
     fn predict(&self, host: &Path, root: &Path) -> Result<Vec<Row>, Error> {
-        let run = |arguments: &str| {
-            let mut command = Command::new(host);
-            command.current_dir(root).args(arguments.split_whitespace());
-            command.args(["--device", &format!("sim:{}", self.model), "--predict", "--format", "json"]);
-            json(&mut command)
-        };
+        let run = |arguments: &str| data::report(host, root, arguments, &self.model);
         let mut rows = Vec::new();
         if !self.run.contains(ONE_ROW) {
-            let report = run(&self.run)?;
-            let variants = list(&report["variants"]).iter();
-            rows.extend(variants.map(|variant| Row::of(text(&variant["name"]), &variant["predicted"])));
+            rows.extend(data::rows(&run(&self.run)?));
         }
         for row in &self.row {
             let arguments = row.run.as_ref().or(self.run.contains(ONE_ROW).then_some(&self.run));
@@ -178,14 +162,15 @@ impl Study {
     fn cells(&self, predicted: &[Row]) -> impl Iterator<Item = String> {
         let rows = self.compared(predicted);
         let ratios: Vec<f64> = rows.iter().map(|row| row.predicted / row.published).collect();
+        let [least, most] = extremes(&ratios);
         let (all, right) = self.order(&rows);
         let what = if self.relative { "times as fast" } else { self.unit.name() };
         [
             self.title.clone(),
             format!("`{}`", self.model),
             format!("{}, {what}", rows.len()),
-            format!("{:.2}", ratios.iter().copied().fold(f64::INFINITY, f64::min)),
-            format!("{:.2}", ratios.iter().copied().fold(0.0, f64::max)),
+            format!("{least:.2}"),
+            format!("{most:.2}"),
             format!("{right} of {all}"),
         ]
         .into_iter()
@@ -194,9 +179,7 @@ impl Study {
 
 impl History {
     pub fn read(root: &Path) -> Result<Self, Error> {
-        let path = root.join(FILE);
-        let text = std::fs::read_to_string(&path).map_err(|problem| file(&path, problem))?;
-        toml::from_str(&text).map_err(|problem| file(&path, problem))
+        data::toml(&root.join(FILE))
     }
 
     /// Predicts all studies: rows by title.
@@ -218,23 +201,21 @@ impl History {
 const INTRODUCTION: &str = "\
 ## Other GPUs
 
-Published measurements and what the models of their GPUs predict, as the ratio predicted over
-published; pairs that differ by more than 5 % have an order.
-[history.toml](../measurements/kernels/history.toml) has the sources, the numbers, and what is known
-about the differences. The other models are from data sheets, not verified, and their reports say
-so; `crates/simt/src/model/timing.rs` has the source of each number.
+The other models are from data sheets, and their reports say so. What they predict over what was
+published ([history.toml](../measurements/kernels/history.toml) has the sources):
 ";
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::time::data::{Predictions, read};
+    use crate::records;
+    use crate::time::data::Predictions;
 
     /// The predictions in the document stay as near to the publications, and in their order.
     #[test]
     fn every_study_is_within_its_bounds_and_in_order() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
-        let predictions: Predictions = read(&root.join(crate::time::DATA)).unwrap();
+        let predictions: Predictions = records::read(&root.join(crate::time::DATA)).unwrap();
         for study in History::read(root).unwrap().study {
             let predicted = &predictions.history[&study.title];
             let rows = study.compared(predicted);

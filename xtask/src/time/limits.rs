@@ -1,4 +1,5 @@
-//! What limits a launch: as predicted, and as Nsight Compute says on an H100. Pure, but for reading the profiles.
+//! What limits a launch: as predicted, and as Nsight Compute says on an H100. Pure, but for reading
+//! the profiles.
 //!
 //! The rule was fixed before the profiles were seen: the unit that is used most limits a launch if
 //! that is 60 % or more of the time; otherwise nothing but latency does, which is what warps wait
@@ -11,9 +12,10 @@ use std::path::Path;
 use serde::Deserialize;
 use wording::paragraph;
 
-use super::data::{Row, read};
+use super::data::Row;
 use super::errors::percent;
 use crate::program::Error;
+use crate::records;
 
 /// The profiles, as a script took them from the tool's tables.
 const PROFILES: &str = "measurements/h100_limits.json";
@@ -42,7 +44,7 @@ struct Profile {
 
 impl Profiles {
     pub fn read(root: &Path) -> Result<Self, Error> {
-        read(&root.join(PROFILES))
+        records::read(&root.join(PROFILES))
     }
 
     /// The runs that they are of.
@@ -54,7 +56,8 @@ impl Profiles {
 }
 
 impl Profile {
-    /// The unit that is used most, and how much. The load-store unit's work is shared memory's if that is most of it.
+    /// The unit that is used most, and how much. The load-store unit's work is shared memory's if
+    /// that is most of it.
     fn busiest(&self) -> (&str, f64) {
         let shared = self.uses.get("shared memory").copied().unwrap_or(0.0);
         let counts = |(name, part): &(&String, &f64)| match name.as_str() {

@@ -1,4 +1,5 @@
-//! `cargo xtask time`: compares the simulator's predicted times with times on a GPU, in `docs/TIME.md`.
+//! `cargo xtask time`: compares the simulator's predicted times with times on a GPU, in
+//! `docs/TIME.md`.
 //!
 //! ```text
 //! mod        runs the labs with --predict on a model of the H200      ->  measurements/time.json
@@ -11,7 +12,8 @@
 //!            measurements/kernels/history.toml; errors is their sums             ->  docs/TIME.md
 //! ```
 //!
-//! It needs no GPU. With `--run` it predicts again; without, it rewrites the document from the last predictions.
+//! It needs no GPU. With `--run` it predicts again; without, it rewrites the document from the last
+//! predictions.
 
 mod causes;
 mod data;
@@ -24,12 +26,12 @@ mod limits;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Instant;
 
-use crate::program::{Error, file, list, succeed, text};
+use crate::documents::{self, Document};
+use crate::program::{Error, file, lab, succeed, timed};
 use crate::records;
 use crate::workspace;
-use data::{Measurements, Predictions, Row, json, read};
+use data::{Measurements, Predictions};
 use history::History;
 use limits::Profiles;
 
@@ -58,81 +60,56 @@ pub struct Options {
 /// Predicts, and writes the document.
 pub fn run(options: &Options) -> Result<(), Error> {
     let root = workspace::root()?;
-    let (data, document) = (root.join(DATA), root.join(DOCUMENT));
-    let measured: Measurements = read(&root.join(MEASURED))?;
+    let data = root.join(DATA);
     let mut predictions: Predictions = match options.run && !data.exists() {
         true => Predictions::default(),
-        false => read(&data)?,
+        false => records::read(&data)?,
     };
     if options.run {
-        predict(options, &measured, &mut predictions, &data)?;
+        predict(options, &root, &mut predictions)?;
     }
-    let (held_out, history, profiles) =
-        (held_out::Measured::read(&root)?, History::read(&root)?, Profiles::read(&root)?);
-    let text = document::of(&predictions, &measured, &held_out, &history, &profiles);
-    if options.check {
-        let current = fs::read_to_string(&document).map_err(|problem| file(&document, problem))?;
-        return match current == text {
-            true => Ok(()),
-            false => Err(Error::Stale { document: DOCUMENT, chore: "time" }),
-        };
-    }
-    fs::write(&document, text).map_err(|problem| file(&document, problem))?;
-    println!("{}", document.display());
-    Ok(())
+    documents::finish(&root, &[made(&root, &predictions)?], options.check, "time")
+}
+
+/// The document as it should be.
+fn made(root: &Path, predictions: &Predictions) -> Result<Document, Error> {
+    let measured: Measurements = records::read(&root.join(MEASURED))?;
+    let held_out = held_out::Measured::read(root)?;
+    let text = document::of(predictions, &measured, &held_out, &History::read(root)?, &Profiles::read(root)?);
+    Ok(Document { name: DOCUMENT, text })
 }
 
 /// Makes predictions: of the labs, and of the kernels outside them.
-fn predict(
-    options: &Options,
-    measured: &Measurements,
-    predictions: &mut Predictions,
-    data: &Path,
-) -> Result<(), Error> {
+fn predict(options: &Options, root: &Path, predictions: &mut Predictions) -> Result<(), Error> {
     let host = fs::canonicalize(&options.host).map_err(|problem| file(&options.host, problem))?;
-    let root = workspace::root()?;
-    let only = options.only.as_deref();
+    let wanted = |name: &str| options.only.as_deref().is_none_or(|only| only == name);
+    let report = |arguments: &str, model: &str| data::report(&host, root, arguments, model);
+    let save = |predictions: &Predictions| records::save(predictions, 3, &root.join(DATA));
     let date = succeed(Command::new("date").arg("+%F"))?.trim().to_owned();
-    let lab = |arguments: &str| arguments.split(' ').next().unwrap_or_default().to_owned();
-    for arguments in measured.runs.keys().filter(|arguments| only.is_none_or(|only| only == lab(arguments))) {
-        let begin = Instant::now();
-        predictions.runs.insert(arguments.clone(), rows(&host, arguments, "hopper")?);
+    let measured: Measurements = records::read(&root.join(MEASURED))?;
+    for arguments in measured.runs.keys().filter(|arguments| wanted(lab(arguments))) {
+        let rows = timed(&format!("host {arguments}"), || report(arguments, "hopper"))?;
+        predictions.runs.insert(arguments.clone(), data::rows(&rows).collect());
         predictions.date.clone_from(&date);
-        save(predictions, data)?;
-        println!("host {arguments}: {:.1} s", begin.elapsed().as_secs_f64());
+        save(predictions)?;
     }
-    if only.is_none_or(|only| only == history::NAME) {
-        predictions.history = History::read(&root)?.predict(&host, &root)?;
-        save(predictions, data)?;
+    if wanted(history::NAME) {
+        predictions.history = History::read(root)?.predict(&host, root)?;
+        save(predictions)?;
     }
-    for arguments in Profiles::read(&root)?.runs().filter(|arguments| only.is_none_or(|only| only == lab(arguments))) {
-        predictions.profiled.insert(arguments.to_owned(), rows(&host, arguments, limits::MODEL)?);
-        save(predictions, data)?;
+    for arguments in Profiles::read(root)?.runs().filter(|arguments| wanted(lab(arguments))) {
+        let rows = report(arguments, limits::MODEL)?;
+        predictions.profiled.insert(arguments.to_owned(), data::rows(&rows).collect());
+        save(predictions)?;
     }
-    if only.is_none_or(|only| only == held_out::NAME) {
-        for model in held_out::MODELS {
-            let begin = Instant::now();
-            predictions.held_out.insert(model.to_owned(), held_out::predict(&host, &root, model)?);
-            predictions.date.clone_from(&date);
-            save(predictions, data)?;
-            println!("measurements/kernels on {model}: {:.1} s", begin.elapsed().as_secs_f64());
-        }
+    for model in held_out::MODELS.into_iter().filter(|_| wanted(held_out::NAME)) {
+        let what = format!("measurements/kernels on {model}");
+        let rows = timed(&what, || held_out::predict(&host, root, model))?;
+        predictions.held_out.insert(model.to_owned(), rows);
+        predictions.date.clone_from(&date);
+        save(predictions)?;
     }
     Ok(())
-}
-
-/// A lab's rows, predicted on a model.
-fn rows(host: &Path, arguments: &str, model: &str) -> Result<Vec<Row>, Error> {
-    let mut command = Command::new(host);
-    command.args(arguments.split(' ')).args(["--device", &format!("sim:{model}"), "--predict", "--format", "json"]);
-    let report = json(&mut command)?;
-    let rows = list(&report["variants"]).iter();
-    Ok(rows.map(|variant| Row::of(text(&variant["name"]), &variant["predicted"])).collect())
-}
-
-fn save(predictions: &Predictions, data: &Path) -> Result<(), Error> {
-    let text = records::lines(predictions, 3).map_err(|problem| file(data, problem))?;
-    fs::write(data, text).map_err(|problem| file(data, problem))
 }
 
 #[cfg(test)]
@@ -142,17 +119,13 @@ mod tests {
     #[test]
     fn the_document_is_what_the_numbers_make() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
-        let (predictions, measured) = (read(&root.join(DATA)).unwrap(), read(&root.join(MEASURED)).unwrap());
-        let held_out = held_out::Measured::read(root).unwrap();
-        let written = fs::read_to_string(root.join(DOCUMENT)).unwrap();
-        let (history, profiles) = (History::read(root).unwrap(), Profiles::read(root).unwrap());
-        let text = document::of(&predictions, &measured, &held_out, &history, &profiles);
-        assert_eq!(text, written, "docs/TIME.md is stale: run `cargo xtask time`");
+        let predictions = records::read(&root.join(DATA)).unwrap();
+        documents::finish(root, &[made(root, &predictions).unwrap()], true, "time").unwrap();
     }
 
     #[test]
     fn rows_without_a_time_say_why() {
-        let row = Row::of("a".into(), &serde_json::json!({"time_ms": null, "not_predicted": "clusters"}));
+        let row = data::Row::of("a".into(), &serde_json::json!({"time_ms": null, "not_predicted": "clusters"}));
         assert_eq!((row.time_ms, row.not_predicted.as_deref()), (None, Some("clusters")));
     }
 }

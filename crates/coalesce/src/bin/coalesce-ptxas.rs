@@ -30,7 +30,8 @@ fn run(arguments: &[String]) -> Result<(), String> {
     let text = String::from_utf8_lossy(&ptx);
     let text = text.trim_end_matches('\0');
     ptx::parse(&input, text).map_err(|errors| format!("{errors}"))?;
-    std::fs::write(&output, coalesce_driver::image::wrap(text)).map_err(|error| format!("{output}: {error}"))
+    let image = coalesce_driver::image::wrap(text);
+    common::output_file::write_whole(output.as_ref(), |out| out.write_all(&image)).map_err(|error| error.to_string())
 }
 
 #[cfg(not(target_os = "linux"))]

@@ -26,7 +26,8 @@ pub(crate) struct Definition<'a> {
 }
 
 impl<'a> Definition<'a> {
-    /// Parses a line that begins with `@`. `None` if it is not a variable (such as an alias), or has an unknown form.
+    /// Parses a line that begins with `@`. `None` if it is not a variable (such as an alias), or
+    /// has an unknown form.
     pub fn read(line: &'a str) -> Option<Self> {
         let mut reader = Reader { tokens: Vec::new(), next: 0, line };
         let mut at = 0;
@@ -63,7 +64,8 @@ impl<'a> Definition<'a> {
         Some(Definition { name, visible, value_type, initialiser, section, align })
     }
 
-    /// The variable's size in bytes, if its type consists of `[n x i8]` and pointers, as rustc's types of statics do.
+    /// The variable's size in bytes, if its type consists of `[n x i8]` and pointers, as rustc's
+    /// types of statics do.
     pub fn bytes(&self) -> u64 {
         let words: Vec<_> = tokens(self.value_type).filter(|token| token.kind == Kind::Word).collect();
         let mut bytes = 0;

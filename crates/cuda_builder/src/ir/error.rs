@@ -71,6 +71,14 @@ pub enum RewriteError {
         /// The name in the marker.
         kernel: String,
     },
+    /// A function calls what a kernel is called.
+    #[error("`{function}` calls the function `{kernel}`, whose name a kernel has taken: give the kernel another name")]
+    KernelCalled {
+        /// The kernel's name.
+        kernel: String,
+        /// The function that calls it, by its Rust name.
+        function: String,
+    },
     /// `global_asm!`, which is safe to write.
     #[error(
         "the crate has `global_asm!`, which no check of barriers can see through: write `asm!` in an `unsafe` block of a function"

@@ -4,7 +4,8 @@
 //! `llc` prints the folder in some places and not in others, so both are joined here. See the LLVM
 //! Language Reference, "DIFile".
 
-/// The `!DIFile` of this line with its folder joined to its name. `None` if there is nothing to join.
+/// The `!DIFile` of this line with its folder joined to its name. `None` if there is nothing to
+/// join.
 pub(crate) fn join_folder(line: &str) -> Option<String> {
     let (before, fields) = line.split_once("!DIFile(filename: \"")?;
     let (name, rest) = fields.split_once("\", directory: \"")?;

@@ -15,7 +15,8 @@ pub(crate) enum Kind {
     Comment,
     /// Spaces, tabs and line ends.
     Space,
-    /// A run of letters, digits and the like, with its leading sign: `internal`, `i32`, `%x`, `!dbg`, `#0`.
+    /// A run of letters, digits and the like, with its leading sign: `internal`, `i32`, `%x`,
+    /// `!dbg`, `#0`.
     Word,
     /// One other character, brackets and commas among them.
     Punctuation,
@@ -82,7 +83,8 @@ fn name_length(text: &str) -> usize {
     if text.starts_with('"') { string_length(text) } else { run(text, is_name) }
 }
 
-/// The length of the string at the start of `text`, quotes included. A quote within it is written `\22`.
+/// The length of the string at the start of `text`, quotes included. A quote within it is written
+/// `\22`.
 fn string_length(text: &str) -> usize {
     text[1..].find('"').map_or(text.len(), |end| end + 2)
 }

@@ -12,6 +12,7 @@
 //! has inlined the functions that call the barrier. Hence `convergent` on every function, as clang
 //! has it for CUDA; LLVM removes the attribute where there is no barrier inside.
 
+mod called;
 mod definition;
 mod error;
 mod files;

@@ -2,7 +2,8 @@
 
 use std::collections::HashSet;
 
-/// The Rust name of a symbol: `kernels::transpose::padded::TILE`. A name that is not mangled stays the same.
+/// The Rust name of a symbol: `kernels::transpose::padded::TILE`. A name that is not mangled stays
+/// the same.
 pub(crate) fn demangle(symbol: &str) -> String {
     // The alternate form omits the hashes.
     format!("{:#}", rustc_demangle::demangle(symbol))

@@ -1,7 +1,8 @@
 //! Markers of phases: calls of a function that nobody defines.
 //!
-//! `cuda_std::phases` calls `__coalesce_phase(tile)` where a phase begins. The calls are there for the
-//! checks alone. They are removed before the optimiser runs, so the PTX is the same as without them.
+//! `cuda_std::phases` calls `__coalesce_phase(tile)` where a phase begins. The calls are there for
+//! the checks alone. They are removed before the optimiser runs, so the PTX is the same as without
+//! them.
 
 use super::error::RewriteError;
 use super::lexer::tokens;

@@ -20,6 +20,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
+use super::called;
 use super::definition::Definition;
 use super::error::{CONSTANT_LIMIT, RewriteError, SHARED_LIMIT, THREAD_LIMIT};
 use super::files::join_folder;
@@ -86,7 +87,8 @@ impl Space {
     }
 }
 
-/// What to do about barriers of a kernel in control flow that depends on the thread. Without a marker they are errors.
+/// What to do about barriers of a kernel in control flow that depends on the thread. Without a
+/// marker they are errors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Divergent {
     /// Warn: the kernel is an `unsafe fn`, so its author promises what it needs.
@@ -124,6 +126,7 @@ pub(crate) struct Rewritten {
 /// Rewrites the module `ir`.
 pub(crate) fn rewrite(ir: &str) -> Result<Rewritten, RewriteError> {
     let plan = Plan::of(ir)?;
+    called::check(ir, &plan.signatures)?;
     let mut out = String::with_capacity(ir.len() + ir.len() / 8);
     for line in ir.lines() {
         match join_folder(line) {
@@ -244,12 +247,14 @@ impl<'a> Plan<'a> {
         let number = space.number();
         let value_type = definition.value_type;
         let mut line = match space {
-            // Without this, LLVM drops a variable that is never written, and all that depends on its value.
+            // Without this, LLVM drops a variable that is never written, and all that depends on
+            // its value.
             Space::Shared => {
                 format!("@{symbol} = internal addrspace({number}) externally_initialized global {value_type} undef")
             }
             Space::DynamicShared => format!("@{symbol} = external addrspace({number}) global [0 x i8], align 16"),
-            // The host may write a visible constant before a launch, so its initial value must not be relied on.
+            // The host may write a visible constant before a launch, so its initial value must not
+            // be relied on.
             Space::Constant if definition.visible => {
                 let initialiser = definition.initialiser;
                 format!("@{symbol} = addrspace({number}) externally_initialized constant {value_type} {initialiser}")
@@ -268,7 +273,8 @@ impl<'a> Plan<'a> {
         self.variables.push(Variable { symbol, rust_name: demangle(definition.name), space });
     }
 
-    /// Turns markers into attributes of kernels (User Guide for NVPTX Back-end, "Kernel Function Attributes").
+    /// Turns markers into attributes of kernels (User Guide for NVPTX Back-end, "Kernel Function
+    /// Attributes").
     fn bound_kernels(&mut self) -> Result<(), RewriteError> {
         for &marker in self.markers.iter().filter(|marker| !marker.starts_with(SIGNATURE)) {
             let wrong = || RewriteError::LaunchBounds { marker: marker.to_owned() };
@@ -310,7 +316,8 @@ impl<'a> Plan<'a> {
                 return;
             }
             if let Some(definition) = self.definitions.get(name) {
-                // A constant's initial value may contain the address of another variable that moves.
+                // A constant's initial value may contain the address of another variable that
+                // moves.
                 self.replace_uses(definition, out, name);
                 out.push('\n');
                 return;
@@ -330,7 +337,8 @@ impl<'a> Plan<'a> {
         out.push('\n');
     }
 
-    /// Writes `line` with each use of a moved variable replaced, except the one that the line defines.
+    /// Writes `line` with each use of a moved variable replaced, except the one that the line
+    /// defines.
     fn replace_uses(&self, line: &str, out: &mut String, defined: &str) {
         for token in tokens(line) {
             match token.name().filter(|name| *name != defined).and_then(|name| self.uses.get(name)) {
@@ -366,8 +374,8 @@ fn kernel_name(line: &str) -> Option<&str> {
     if is_kernel { tokens(line).find_map(|token| token.name()) } else { None }
 }
 
-/// Writes a function's first line with `attributes` inserted where function attributes begin: after the parameters and
-/// `unnamed_addr`.
+/// Writes a function's first line with `attributes` inserted where function attributes begin: after
+/// the parameters and `unnamed_addr`.
 pub(crate) fn with_attributes(line: &str, attributes: &str, out: &mut String) {
     let (mut depth, mut seen_name, mut behind_parameters, mut written) = (0_usize, false, false, false);
     for Token { kind, text } in tokens(line) {

@@ -16,7 +16,8 @@ const TILE: &str = "addrspacecast (ptr addrspace(3) @tiny__TILE to ptr)";
 
 #[test]
 fn every_form_of_use_becomes_a_cast() {
-    // In each line, TILE stands for the variable: the mangled symbol before the rewrite, the cast after it.
+    // In each line, TILE stands for the variable: the mangled symbol before the rewrite, the cast
+    // after it.
     for form in [
         "  store float %x, ptr TILE, align 4, !dbg !25",
         "  store ptr TILE, ptr %out, align 8",

@@ -1,5 +1,5 @@
-//! Checks the finished PTX: shared variables are only reached by `.shared` accesses, none is read that
-//! no kernel writes, and every called function is defined.
+//! Checks the finished PTX: shared variables are only reached by `.shared` accesses, none is read
+//! that no kernel writes, and every called function is defined.
 //!
 //! LLVM's address space inference can fail: a pointer that sometimes points to a shared variable
 //! and sometimes to global memory, or that is stored in memory, stays generic. The program would be
@@ -7,18 +7,18 @@
 //! function's registers from `cvta.shared`, which converts a shared address to a generic one (PTX
 //! ISA, "cvta"), to the uses of such addresses.
 //!
-//! A shared variable that is read and never written is a mistake for certain: every value in it is left
-//! over from another block. The rewrite declares shared memory as initialised by others, so LLVM keeps
-//! such loads instead of dropping all that follows from them. Whatever is not plainly a load or
-//! arithmetic on the address counts as a write, so that no correct kernel is refused; and a variable
-//! that is only declared is not there any more.
+//! A shared variable that is read and never written is a mistake for certain: every value in it is
+//! left over from another block. The rewrite declares shared memory as initialised by others, so
+//! LLVM keeps such loads instead of dropping all that follows from them. Whatever is not plainly a
+//! load or arithmetic on the address counts as a write, so that no correct kernel is refused; and a
+//! variable that is only declared is not there any more.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::ir::{Space, Variable, demangle};
 
-/// Functions that the driver provides (CUDA C++ Programming Guide, "Formatted Output", "Dynamic Global Memory
-/// Allocation", "Assertion").
+/// Functions that the driver provides (CUDA C++ Programming Guide, "Formatted Output", "Dynamic
+/// Global Memory Allocation", "Assertion").
 const PROVIDED: [&str; 4] = ["vprintf", "malloc", "free", "__assertfail"];
 
 /// The state spaces of accesses (PTX ISA, "State Spaces").
@@ -195,7 +195,8 @@ fn read_place(location: &str, files: &HashMap<&str, &str>) -> Option<String> {
     Some(format!("{file}:{}", words.next()?))
 }
 
-/// The statement without the braces of a block that begins before it or ends after it, as in inline assembly.
+/// The statement without the braces of a block that begins before it or ends after it, as in inline
+/// assembly.
 fn without_block(text: &str) -> &str {
     let mut text = text.trim_start_matches(['{', '}', ' ', '\t']).trim_end();
     let unmatched = text.matches('}').count().saturating_sub(text.matches('{').count());
@@ -273,7 +274,8 @@ struct Function<'a> {
     statements: Vec<Statement<'a>>,
 }
 
-/// The addresses of variables (by index) that a register may hold, as shared addresses and as generic ones.
+/// The addresses of variables (by index) that a register may hold, as shared addresses and as
+/// generic ones.
 #[derive(Default, Clone, PartialEq)]
 struct Addresses {
     shared: BTreeSet<usize>,

@@ -2,7 +2,8 @@
 
 use super::*;
 
-/// A file with one kernel with this body, in which `TILE` and `DYNAMIC` are shared and `COEFFICIENTS` is constant.
+/// A file with one kernel with this body, in which `TILE` and `DYNAMIC` are shared and
+/// `COEFFICIENTS` is constant.
 fn checked(body: &str) -> Result<(), CheckError> {
     let variable = |symbol: &str, rust_name: &str, space| Variable {
         symbol: symbol.to_owned(),

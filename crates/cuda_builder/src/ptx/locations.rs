@@ -1,7 +1,8 @@
-//! Rewrites the line information that `llc` prints, so that each instruction has a line of the kernel crate.
+//! Rewrites the line information that `llc` prints, so that each instruction has a line of the
+//! kernel crate.
 //!
-//! `llc` gives an inlined instruction the line that it was written at: `*out.add(i)` adds in `core`'s `mut_ptr.rs`.
-//! The comment beside such a `.loc` holds the whole chain of calls:
+//! `llc` gives an inlined instruction the line that it was written at: `*out.add(i)` adds in
+//! `core`'s `mut_ptr.rs`. The comment beside such a `.loc` holds the whole chain of calls:
 //!
 //! ```text
 //! .loc  2 961 18    // rust/core/src/ptr/mut_ptr.rs:961:18 @[ kernels/src/transpose.rs:63:75 ]

@@ -1,24 +1,25 @@
 //! Which values and which control flow of a kernel depend on the thread.
 //!
-//! A value is *divergent* if it may differ between threads of a block, a block of the control flow is
-//! *divergent* if some threads may execute it while others do not, or not as often. The rules:
+//! A value is *divergent* if it may differ between threads of a block, a block of the control flow
+//! is *divergent* if some threads may execute it while others do not, or not as often. The rules:
 //!
-//! 1. Thread positions, clocks, atomics, loads from memory that may be written, and results of unknown
-//!    calls are divergent ([`values`](super::values)).
+//! 1. Thread positions, clocks, atomics, loads from memory that may be written, and results of
+//!    unknown calls are divergent ([`values`](super::values)).
 //! 2. A result is divergent if an operand is.
-//! 3. After a branch on a divergent value, threads are apart up to its immediate post-dominator: the
-//!    blocks between are divergent ([`flow`](super::flow)).
-//! 4. What a divergent block computes is divergent. That includes what a loop computes that threads
-//!    leave at different times.
-//! 5. Where threads meet again, a `phi` is divergent if it takes different values from the ways on
-//!    which they were apart.
+//! 3. After a branch on a divergent value, threads are diverged up to the branch's immediate
+//!    post-dominator: the blocks between are divergent ([`flow`](super::flow)).
+//! 4. What a divergent block computes is divergent. So is what a loop computes that threads leave
+//!    after different numbers of iterations.
+//! 5. Where diverged threads reconverge, a `phi` is divergent if it takes different values from the
+//!    diverged paths.
 //!
-//! Why that is right: take the sequence of blocks that a thread executes, and leave out what it executes
-//! between a divergent branch and the meeting point. All threads that end have the same sequence, and
-//! values that are not divergent are equal at equal places in it. By induction over the sequence: a
-//! value outside divergent blocks depends on operands that are equal by (2) and (4), a `phi` comes from
-//! the same block, or takes the same value by (5), and a branch that is not divergent goes the same
-//! way. A thread that never ends stops somewhere in its sequence.
+//! Why that is right: take the sequence of blocks that a thread executes, and leave out what it
+//! executes between a divergent branch and the point of reconvergence. All threads that end have
+//! the same sequence, and values that are not divergent are equal at equal places in it. By
+//! induction over the sequence: a value outside divergent blocks depends on operands that are equal
+//! by (2) and (4), a `phi` comes from the same block, or takes the same value by (5), and a branch
+//! that is not divergent goes the same way. A thread that never ends stops somewhere in its
+//! sequence.
 
 use std::collections::HashSet;
 
@@ -92,10 +93,10 @@ impl Divergence {
     fn part(&mut self, branch: usize, function: &Function<'_>, flow: &Flow, open: &mut Vec<usize>) {
         let from = function.instructions[branch].block;
         let parting = flow.part(from);
-        let mut apart = vec![false; function.blocks.len()];
-        apart[from] = true;
+        let mut diverged = vec![false; function.blocks.len()];
+        diverged[from] = true;
         for &block in &parting.region {
-            apart[block] = true;
+            diverged[block] = true;
             if self.blocks[block].is_none() {
                 self.blocks[block] = Some(branch);
                 for index in function.blocks[block].instructions.clone() {
@@ -108,7 +109,7 @@ impl Divergence {
         let Some(meeting) = parting.meeting else { return };
         for index in function.blocks[meeting].instructions.clone() {
             let incoming = &function.instructions[index].incoming;
-            let mut values = incoming.iter().filter(|(.., from)| apart[*from]).map(|&(value, ..)| value);
+            let mut values = incoming.iter().filter(|(.., from)| diverged[*from]).map(|&(value, ..)| value);
             let Some(first) = values.next() else { continue };
             if first.is_empty() || values.any(|value| value != first) {
                 self.mark(index, Reason::Follows(branch), open);
@@ -121,7 +122,8 @@ impl Divergence {
         self.blocks[block]
     }
 
-    /// Where the divergence of this instruction's result begins, or of its operands if it has no result.
+    /// Where the divergence of this instruction's result begins, or of its operands if it has no
+    /// result.
     pub fn origin(&self, mut instruction: usize) -> Option<(usize, Origin)> {
         loop {
             match self.values[instruction]? {

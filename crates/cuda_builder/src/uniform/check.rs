@@ -146,7 +146,8 @@ pub(crate) fn check(ir: &str, crate_prefix: &str) -> Vec<Finding> {
             errors.retain(|error| !matches!(error, UniformityError::Warp { .. }));
             errors.extend(module.ends(&kernel, &divergence));
         }
-        // A phase has a barrier, and functions with one may be inlined more than once. All of them count alike.
+        // A phase has a barrier, and functions with one may be inlined more than once. All of them
+        // count alike.
         let mut places = HashSet::new();
         errors.retain(|error| places.insert(error.place().to_owned()));
         findings.extend(errors.into_iter().map(|error| Finding { kernel: kernel.name.to_owned(), error }));

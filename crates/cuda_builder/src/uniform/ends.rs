@@ -1,9 +1,10 @@
-//! Threads that end while others of their warp go on to an operation of all lanes, such as a shuffle.
+//! Threads that end while others of their warp go on to an operation of all lanes, such as a
+//! shuffle.
 //!
 //! The shuffles of phases are in safe functions, which call closures between them. All lanes of the
-//! warp are there, unless one has ended: a closure may call `exit()`. Such a thread has gone, at its
-//! last branch from which the operation could be reached, the other way. So a kernel is right if no
-//! branch that threads of a block may take differently is such a branch.
+//! warp are there, unless one has ended: a closure may call `exit()`. Such a thread has gone, at
+//! its last branch from which the operation could be reached, the other way. So a kernel is right
+//! if no branch that threads of a block may take differently is such a branch.
 
 use super::analysis::Divergence;
 use super::function::Function;
@@ -17,8 +18,8 @@ pub(super) struct Leaving {
     pub end: usize,
 }
 
-/// The branches that `divergence` takes for divergent, or that are in a divergent block, at which one
-/// way leads to the thread's end and another to an operation of a whole warp.
+/// The branches that `divergence` takes for divergent, or that are in a divergent block, at which
+/// one way leads to the thread's end and another to an operation of a whole warp.
 pub(super) fn leavings<'a>(
     kernel: &Function<'a>,
     divergence: &Divergence,
@@ -40,7 +41,8 @@ pub(super) fn leavings<'a>(
     kernel.blocks.iter().enumerate().filter_map(leaving).collect()
 }
 
-/// For each block, an instruction of those that `find` finds in blocks, if one is reached from there.
+/// For each block, an instruction of those that `find` finds in blocks, if one is reached from
+/// there.
 fn reaching(kernel: &Function<'_>, find: impl Fn(usize) -> Option<usize>) -> Vec<Option<usize>> {
     let mut found: Vec<_> = (0..kernel.blocks.len()).map(find).collect();
     loop {

@@ -49,7 +49,8 @@ impl Flow {
     }
 }
 
-/// The immediate post-dominator of each block, from Cooper, Harvey and Kennedy, "A Simple, Fast Dominance Algorithm".
+/// The immediate post-dominator of each block, from Cooper, Harvey and Kennedy, "A Simple, Fast
+/// Dominance Algorithm".
 ///
 /// Blocks from which no thread ends (a trap, an endless loop) constrain nobody: their threads never
 /// meet others again, and the others do not wait for them in vain but for ever.
@@ -59,7 +60,8 @@ fn post_dominators(successors: &[Vec<usize>], exits: &[bool]) -> Vec<usize> {
     for (block, targets) in successors.iter().enumerate() {
         targets.iter().for_each(|&target| predecessors[target].push(block));
     }
-    // Number the blocks in post-order of the reversed graph, from its root, the end, which gets the highest number.
+    // Number the blocks in post-order of the reversed graph, from its root, the end, which gets the
+    // highest number.
     let mut order = Vec::with_capacity(count);
     let mut number = vec![None; count];
     let mut seen = vec![false; count];

@@ -1,7 +1,8 @@
 //! Parses the functions of a module of textual LLVM IR: blocks, instructions and their operands.
 //!
-//! Only what the analysis needs is parsed. An unknown instruction keeps its name and its operands, and
-//! a name that is not defined is taken for thread-dependent, so an unknown form is never an excuse.
+//! Only what the analysis needs is parsed. An unknown instruction keeps its name and its operands,
+//! and a name that is not defined is taken for thread-dependent, so an unknown form is never an
+//! excuse.
 
 use std::collections::HashMap;
 
@@ -15,7 +16,8 @@ pub(super) struct Function<'a> {
     pub is_kernel: bool,
     /// Whether each row of its blocks is a number of warps, by their declared shape.
     pub has_rows_of_warps: bool,
-    /// The instructions of all blocks, in order. Parameters come first, as instructions without operands.
+    /// The instructions of all blocks, in order. Parameters come first, as instructions without
+    /// operands.
     pub instructions: Vec<Instruction<'a>>,
     /// The first block is the entry.
     pub blocks: Vec<Block>,

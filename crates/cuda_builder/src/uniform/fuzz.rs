@@ -1,6 +1,7 @@
 //! Compares the check with what threads do: random functions, executed by a few threads.
 //!
-//! Where the check finds nothing, all threads must wait at the same barriers, with the same operands.
+//! Where the check finds nothing, all threads must wait at the same barriers, with the same
+//! operands.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;

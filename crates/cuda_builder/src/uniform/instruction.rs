@@ -42,7 +42,8 @@ impl<'a> Instruction<'a> {
         tokens.find(|token| token.kind == Kind::String).map(|token| token.text)
     }
 
-    /// Whether inline assembly has this instruction, or one whose name begins so if it ends with a dot.
+    /// Whether inline assembly has this instruction, or one whose name begins so if it ends with a
+    /// dot.
     pub fn assembles(&self, mnemonic: &str) -> bool {
         let words = |text: &'a str| text.split(|c: char| c.is_whitespace() || ";{}\"".contains(c));
         // A line end is written `\0A`.
@@ -123,7 +124,8 @@ fn opening(tokens: &[Token<'_>]) -> Option<usize> {
     None
 }
 
-/// A value's text. Constants of several tokens all differ from each other: their text is that of no value.
+/// A value's text. Constants of several tokens all differ from each other: their text is that of no
+/// value.
 fn value<'a>(tokens: &[Token<'a>]) -> &'a str {
     match tokens {
         [single] => single.text,

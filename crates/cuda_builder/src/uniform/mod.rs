@@ -14,11 +14,11 @@
 //!    their warp shuffles, and [`places`] names the lines.
 //!
 //! Kernels with phases are always checked in this way. The others are checked in what the optimiser
-//! makes of them, which costs no second run of it: only a kernel that has something suspicious there
-//! is checked in a copy, where nothing has lost its line.
+//! makes of them, which costs no second run of it: only a kernel that has something suspicious
+//! there is checked in a copy, where nothing has lost its line.
 //!
-//! LLVM has a uniformity analysis, too. It takes `%ctaid` for divergent, which is the same in a block,
-//! and it knows no read-only parameters.
+//! LLVM has a uniformity analysis, too. It takes `%ctaid` for divergent, which is the same in a
+//! block, and it knows no read-only parameters.
 //!
 //! # Why the proof is right
 //!

@@ -1,7 +1,7 @@
 //! Debug locations: the Rust file and line of an instruction, in the kernel crate.
 //!
-//! An inlined instruction has a chain of locations, from the line that it was written at to the line of
-//! the kernel. Messages name the innermost one in the kernel crate, as the PTX does.
+//! An inlined instruction has a chain of locations, from the line that it was written at to the
+//! line of the kernel. Messages name the innermost one in the kernel crate, as the PTX does.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,5 @@
-//! What an instruction's result is, if its operands are the same in all threads of a block, or of a warp.
+//! What an instruction's result is, if its operands are the same in all threads of a block, or of a
+//! warp.
 
 use std::collections::HashSet;
 
@@ -154,7 +155,8 @@ fn is_uniform_in_warp<'a>(instruction: &Instruction<'a>, function: &Function<'a>
         let rows = ["read.ptx.sreg.tid.y", "read.ptx.sreg.tid.z"];
         return of_warp.into_iter().any(is) || (function.has_rows_of_warps && rows.into_iter().any(is));
     }
-    // `%x / 64`, `%x < 32` and the like for the thread's x, which begins with a multiple of 32 in each warp.
+    // `%x / 64`, `%x < 32` and the like for the thread's x, which begins with a multiple of 32 in
+    // each warp.
     let words: Vec<&str> = instruction.text.split([' ', ',']).filter(|word| !word.is_empty()).collect();
     let constant = words.iter().skip(2).find_map(|word| word.parse::<i64>().ok());
     let (Some(constant), [operand]) = (constant, instruction.operands.as_slice()) else { return false };
@@ -202,7 +204,8 @@ fn of_function(callee: &str) -> Effect {
     if computes { Effect::Computes } else { Effect::Differs(Origin::Call) }
 }
 
-/// The operands of type `ptr`, in order; `None` for one that is neither a local value nor a variable.
+/// The operands of type `ptr`, in order; `None` for one that is neither a local value nor a
+/// variable.
 fn pointer_operands(text: &str) -> Vec<Option<&str>> {
     let all: Vec<_> = tokens(text).filter(|token| token.kind != Kind::Space).collect();
     let mut operands = Vec::new();
@@ -230,8 +233,8 @@ fn pointer_operand(text: &str) -> Option<&str> {
     }
 }
 
-/// Whether nobody writes the memory that a pointer points into while the kernel runs: a constant, or a
-/// parameter through which the kernel only reads and which nothing else in it points to.
+/// Whether nobody writes the memory that a pointer points into while the kernel runs: a constant,
+/// or a parameter through which the kernel only reads and which nothing else in it points to.
 fn is_read_only(pointer: &str, function: &Function<'_>, constants: &HashSet<&str>) -> bool {
     let mut open = vec![pointer];
     let mut seen = HashSet::new();

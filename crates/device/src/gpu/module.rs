@@ -30,8 +30,8 @@ pub(super) struct Modules {
 }
 
 impl Modules {
-    /// No module yet. `cuda_version` is the driver's, for the error of a driver that is too old, and
-    /// `old_driver` what else to do about that.
+    /// No module yet. `cuda_version` is the driver's, for the error of a driver that is too old,
+    /// and `old_driver` what else to do about that.
     pub fn new(cuda_version: &str, old_driver: &'static str) -> Self {
         Self { cuda_version: cuda_version.to_owned(), old_driver, compiled: HashMap::new() }
     }

@@ -1,8 +1,8 @@
 //! Libraries that programs time beside their kernels on a GPU: cuBLAS, and a library of reductions
 //! such as the one compiled from `docs/compare/cub.cu`.
 //!
-//! [`Peers`] takes a program's own buffers and matrices, which are row-major, and checks their sizes;
-//! the backend translates them for the libraries. Calls are asynchronous and in order, like
+//! [`Peers`] takes a program's own buffers and matrices, which are row-major, and checks their
+//! sizes; the backend translates them for the libraries. Calls are asynchronous and in order, like
 //! launches.
 
 use std::rc::Rc;

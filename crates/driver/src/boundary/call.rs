@@ -1,9 +1,12 @@
-//! What every function of the API shares: the macro that declares it, keeps panics from crossing the
-//! C boundary and lists it for `cuGetProcAddress`.
+//! What every function of the API shares: the macro that declares it, keeps panics from crossing
+//! the C boundary and lists it for `cuGetProcAddress`.
 
+use std::cell::Cell;
+use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::LazyLock;
+use std::sync::{LazyLock, Mutex, PoisonError};
 
+use super::fail;
 use super::status::{Done, Status};
 
 /// A function that `cuGetProcAddress` can hand out.
@@ -16,9 +19,21 @@ pub struct Entry {
 
 static TRACE: LazyLock<bool> = LazyLock::new(|| std::env::var_os("COALESCE_TRACE").is_some());
 
-/// Runs the body of a function: a panic becomes a status, and with `COALESCE_TRACE` the call is
-/// shown.
+static COUNTS: LazyLock<bool> = LazyLock::new(|| std::env::var_os("COALESCE_HOST_RECORD").is_some());
+
+/// Calls by name: how many, and how many of them failed.
+static CALLS: Mutex<BTreeMap<&str, [u64; 2]>> = Mutex::new(BTreeMap::new());
+
+/// The calls so far, if they are counted.
+pub fn counted() -> BTreeMap<String, [u64; 2]> {
+    let calls = CALLS.lock().unwrap_or_else(PoisonError::into_inner);
+    calls.iter().map(|(name, counts)| ((*name).to_owned(), *counts)).collect()
+}
+
+/// Runs the body of a function, unless `COALESCE_FAIL` has the call fail: a panic becomes a status,
+/// and with `COALESCE_TRACE` the call is shown.
 pub fn enter(name: &'static str, body: impl FnOnce() -> Done) -> u32 {
+    let body = || fail::status_of(name).map_or_else(body, Err);
     let status = match catch_unwind(AssertUnwindSafe(body)) {
         Ok(Ok(())) => 0,
         Ok(Err(status)) => status.0,
@@ -27,6 +42,12 @@ pub fn enter(name: &'static str, body: impl FnOnce() -> Done) -> u32 {
             Status::UNKNOWN.0
         }
     };
+    if *COUNTS {
+        let mut calls = CALLS.lock().unwrap_or_else(PoisonError::into_inner);
+        let [all, failed] = calls.entry(name).or_default();
+        *all += 1;
+        *failed += u64::from(status != 0 && status != Status::NOT_READY.0);
+    }
     if traces() {
         say(&format!("{name} -> {status}"));
     }
@@ -50,10 +71,29 @@ pub fn show(text: &str) {
     let _ = writeln!(std::io::stderr(), "{}", text.trim_end_matches('\n'));
 }
 
+thread_local! {
+    /// Whether the call under way takes the default stream to be the thread's own.
+    static PER_THREAD: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether the call under way takes the default stream to be the thread's own.
+pub fn is_per_thread() -> bool {
+    PER_THREAD.get()
+}
+
+/// Runs a function whose default stream is the thread's own.
+pub fn with_own_stream(function: impl FnOnce() -> u32) -> u32 {
+    PER_THREAD.set(true);
+    let status = function();
+    PER_THREAD.set(false);
+    status
+}
+
 /// Declares functions of the API and, as `TABLE`, lists them. Bodies are safe code: pointers of the
-/// caller's come as `In`, `Out` and `Text`.
+/// caller's come as `In`, `Out` and `Text`. A name in brackets is that of the same function for
+/// programs whose default stream is the thread's own.
 macro_rules! driver {
-    ($(fn $name:ident($($argument:ident: $type:ty),* $(,)?) $body:block)*) => {
+    ($(fn $name:ident $([$per_thread:ident])? ($($argument:ident: $type:ty),* $(,)?) $body:block)*) => {
         $(
             #[allow(unused_variables, missing_docs, unsafe_code)]
             // SAFETY: the name is one of the driver's API, of which a process loads one library.
@@ -61,11 +101,74 @@ macro_rules! driver {
             pub extern "C" fn $name($($argument: $type),*) -> u32 {
                 crate::boundary::call::enter(stringify!($name), || -> crate::boundary::status::Done { $body })
             }
+            crate::boundary::call::per_thread!([$($per_thread)?] $name ($($argument: $type),*));
         )*
 
         /// The functions above.
-        pub const TABLE: &[crate::boundary::call::Entry] =
-            &[$(crate::boundary::call::Entry { name: stringify!($name), pointer: $name as *const () }),*];
+        pub const TABLE: &[crate::boundary::call::Entry] = &[
+            $(crate::boundary::call::Entry { name: stringify!($name), pointer: $name as *const () },)*
+            $($(
+                crate::boundary::call::Entry { name: stringify!($per_thread), pointer: $per_thread as *const () },
+            )?)*
+        ];
     };
 }
 pub(crate) use driver;
+
+/// The same function for programs whose default stream is the thread's own.
+macro_rules! per_thread {
+    ([] $name:ident $arguments:tt) => {};
+    ([$per_thread:ident] $name:ident ($($argument:ident: $type:ty),*)) => {
+        #[allow(missing_docs, unsafe_code)]
+        // SAFETY: as above.
+        #[unsafe(no_mangle)]
+        pub extern "C" fn $per_thread($($argument: $type),*) -> u32 {
+            crate::boundary::call::with_own_stream(|| $name($($argument),*))
+        }
+    };
+}
+pub(crate) use per_thread;
+
+/// Declares functions of the nvJitLink library: each under its plain name, and under those that the
+/// headers of CUDA 12 and 13 call.
+macro_rules! jit_linker {
+    ($(fn $name:ident($($argument:ident: $type:ty),* $(,)?) $body:block)*) => {
+        $(
+            #[allow(unused_variables, missing_docs, unsafe_code)]
+            // SAFETY: the name is one of nvJitLink's, of which a process loads one library.
+            #[unsafe(no_mangle)]
+            pub extern "C" fn $name($($argument: $type),*) -> u32 {
+                crate::boundary::call::enter(stringify!($name), || -> crate::boundary::status::Done { $body })
+            }
+            crate::boundary::call::versions!($name ($($argument: $type),*));
+        )*
+    };
+}
+pub(crate) use jit_linker;
+
+/// The same function under its names with versions.
+macro_rules! versions {
+    ($name:ident $arguments:tt) => {
+        crate::boundary::call::versions!($name $arguments "12_0" "12_1" "12_2" "12_3" "12_4");
+        crate::boundary::call::versions!($name $arguments "12_5" "12_6" "12_7" "12_8" "12_9");
+        crate::boundary::call::versions!($name $arguments "13_0" "13_1" "13_2" "13_3" "13_4" "13_5");
+    };
+    ($name:ident $arguments:tt $($version:literal)+) => {
+        $(crate::boundary::call::version!($version $name $arguments);)+
+    };
+}
+pub(crate) use versions;
+
+macro_rules! version {
+    ($version:literal $name:ident ($($argument:ident: $type:ty),*)) => {
+        const _: () = {
+            #[allow(unsafe_code)]
+            // SAFETY: as above.
+            #[unsafe(export_name = concat!("__", stringify!($name), "_", $version))]
+            extern "C" fn with_version($($argument: $type),*) -> u32 {
+                $name($($argument),*)
+            }
+        };
+    };
+}
+pub(crate) use version;

@@ -1,6 +1,6 @@
 //! Functions of the host that a stream is given. They run on other threads, one after the other in
-//! each stream, without the driver's lock: a function may wait for what the calling thread holds, as
-//! Python's do. What a stream does after such a function waits for it.
+//! each stream, without the driver's lock: a function may wait for what the calling thread holds,
+//! as Python's do. What a stream does after such a function waits for it.
 
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -128,4 +128,35 @@ pub fn dynamic_shared(function: DynamicShared, threads: std::ffi::c_int, otherwi
 pub fn at_end(function: extern "C" fn()) {
     // SAFETY: a function without arguments, which lives as long as the library.
     unsafe { libc::atexit(function) };
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+
+    /// Each function adds its own number to what the one before has left, times ten.
+    #[test]
+    fn the_functions_of_a_stream_run_in_order() {
+        unsafe extern "C" fn next(sum: Passed) {
+            // SAFETY: the test passes a pointer to this, and waits.
+            let sum = unsafe { &*sum.0.cast::<AtomicUsize>() };
+            sum.store(10 * sum.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+        }
+        let sums = [AtomicUsize::new(0), AtomicUsize::new(0)];
+        let passed = |index: usize| Passed((&raw const sums[index]).cast_mut().cast());
+        for _ in 0..4 {
+            call_host(70, Some(next), passed(0)).unwrap();
+        }
+        call_host(71, Some(next), passed(1)).unwrap();
+        let end = end_of(70);
+        end.wait();
+        assert!(end.is_reached());
+        assert_eq!(sums[0].load(Ordering::Relaxed), 1111);
+        wait();
+        assert_eq!(sums[1].load(Ordering::Relaxed), 1);
+        assert_eq!(call_host(70, None, passed(0)), Err(Status::INVALID_VALUE));
+        assert_eq!(dynamic_shared(None, 32, 5), 5);
+    }
 }

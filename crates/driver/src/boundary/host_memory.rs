@@ -1,5 +1,5 @@
-//! Memory of the host: the caller's, and what is mapped here at the simulator's own addresses, which
-//! processes leave free, so that one pointer serves both sides.
+//! Memory of the host: the caller's, and what is mapped here at the simulator's own addresses,
+//! which processes leave free, so that one pointer serves both sides.
 
 use std::ffi::{c_int, c_void};
 use std::fs::File;
@@ -7,8 +7,9 @@ use std::os::fd::{AsRawFd, FromRawFd};
 
 use super::status::{Done, Status};
 
-/// An address of the host: of a mapping of this module, or one that the caller gives, whose contract
-/// it then is that so many bytes are there, and that nobody else changes them during the call.
+/// An address of the host: of a mapping of this module, or one that the caller gives, whose
+/// contract it then is that so many bytes are there, and that nobody else changes them during the
+/// call.
 #[derive(Clone, Copy)]
 pub struct HostPointer(*mut u8);
 

@@ -5,19 +5,23 @@
 //! | --- | --- |
 //! | [`status`] | what functions return |
 //! | [`call`] | the macro that declares a function, and what each call goes through |
+//! | [`fail`] | calls that are to fail |
 //! | [`pointers`] | results and structures of the caller's |
 //! | [`host_memory`] | memory of the host that the device can reach, too |
 //! | [`images`] | what a module is loaded from |
 //! | [`callbacks`] | functions of the host |
+//! | [`stand_ins`] | libraries that come with the driver |
 
 pub mod call;
 pub mod callbacks;
+pub mod fail;
 pub mod host_memory;
 pub mod images;
 pub mod pointers;
+pub mod stand_ins;
 pub mod status;
 
-pub(crate) use call::driver;
 pub use call::{Entry, enter, say, show, traces};
+pub(crate) use call::{driver, jit_linker};
 pub use pointers::{In, Out, Text};
 pub use status::{Done, STATUSES, Status};

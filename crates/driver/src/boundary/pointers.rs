@@ -142,6 +142,14 @@ impl<T: Copy> In<T> {
     }
 }
 
+#[cfg(test)]
+impl<T> In<T> {
+    /// A list of a test's.
+    pub fn at_start_of(list: &[T]) -> Self {
+        Self(list.as_ptr())
+    }
+}
+
 impl In<u8> {
     /// The bytes from here on.
     pub fn bytes(self, length: usize) -> Done<Vec<u8>> {
@@ -151,20 +159,33 @@ impl In<u8> {
         if self.0.is_null() || isize::try_from(length).is_err() {
             return Err(Status::INVALID_VALUE);
         }
+        let mut bytes = Vec::new();
+        // A length that nobody can have is the caller's fault, not the end of the process.
+        bytes.try_reserve_exact(length).map_err(|_| Status::OUT_OF_MEMORY)?;
         // SAFETY: by the API's contract there are so many.
-        Ok(unsafe { std::slice::from_raw_parts(self.0, length) }.to_vec())
+        bytes.extend_from_slice(unsafe { std::slice::from_raw_parts(self.0, length) });
+        Ok(bytes)
+    }
+
+    /// The same place as a C string.
+    pub fn text(self) -> Text {
+        Text(self.0.cast())
     }
 }
 
 impl Text {
     /// The text, which must be there and be UTF-8.
     pub fn get(self) -> Done<String> {
+        String::from_utf8(self.bytes()?).map_err(|_| Status::INVALID_VALUE)
+    }
+
+    /// Its bytes, without the zero byte at the end.
+    pub fn bytes(self) -> Done<Vec<u8>> {
         if self.0.is_null() {
             return Err(Status::INVALID_VALUE);
         }
         // SAFETY: by the API's contract a zero byte ends it.
-        let text = unsafe { CStr::from_ptr(self.0) };
-        text.to_str().map(str::to_owned).map_err(|_| Status::INVALID_VALUE)
+        Ok(unsafe { CStr::from_ptr(self.0) }.to_bytes().to_vec())
     }
 }
 
@@ -194,5 +215,47 @@ impl Lasting {
     /// A function.
     pub fn function(address: usize) -> Self {
         Self(address as *const ())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_written_to_a_null_pointer_or_read_from_one() {
+        assert_eq!(Out::<u32>::NULL.put(1), Err(Status::INVALID_VALUE));
+        assert_eq!(Out::<u32>::NULL.put_all([1, 2]), Err(Status::INVALID_VALUE));
+        Out::<u32>::NULL.give(1);
+        assert_eq!(In::<u32>::NULL.get(), Err(Status::INVALID_VALUE));
+        assert_eq!(In::<u32>::NULL.at(3).optional(), None);
+        assert!(In::<u32>::NULL.list(4).is_empty());
+        assert_eq!(In::<u8>::NULL.bytes(0), Ok(Vec::new()));
+        assert_eq!(In::<u8>::NULL.bytes(1), Err(Status::INVALID_VALUE));
+        assert_eq!(Text(std::ptr::null()).get(), Err(Status::INVALID_VALUE));
+    }
+
+    #[test]
+    fn places_of_the_caller_need_no_alignment() {
+        let mut bytes = [0_u8; 13];
+        let out = Out(bytes[1..].as_mut_ptr()).cast::<u32>();
+        out.put_all([1, 0x0203_0405, u32::MAX]).unwrap();
+        assert_eq!(out.held(), Ok(1));
+        assert_eq!(bytes, [0, 1, 0, 0, 0, 5, 4, 3, 2, 255, 255, 255, 255]);
+        let read = In(bytes[1..].as_ptr()).cast::<u32>();
+        assert_eq!(read.list(3), [1, 0x0203_0405, u32::MAX]);
+        assert_eq!(read.at(1).get(), Ok(0x0203_0405));
+    }
+
+    #[test]
+    fn a_text_is_cut_to_the_callers_room() {
+        let mut room = [7_u8; 6];
+        let out = Out(room.as_mut_ptr());
+        assert_eq!(out.put_text("name", 0), Err(Status::INVALID_VALUE));
+        out.put_text("a long name", 5).unwrap();
+        assert_eq!(&room, b"a lo\0\x07");
+        assert_eq!(Text(room.as_ptr().cast()).get().unwrap(), "a lo");
+        let latin = c"\xe9";
+        assert_eq!(Text(latin.as_ptr()).get(), Err(Status::INVALID_VALUE), "it is not UTF-8");
     }
 }

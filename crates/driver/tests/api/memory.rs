@@ -31,7 +31,23 @@ fn sizes_that_cannot_be_are_refused() {
     assert_eq!(driver.cuMemHostRegister_v2(null_pointer(), 4, 0), INVALID_VALUE);
 }
 
-/// Pinned, managed and registered memory: the host's writes reach the kernel, and the kernel's the host.
+/// A write in a stream goes to memory of the device alone: any other address is refused, not
+/// written to.
+#[test]
+fn writes_of_streams_stay_within_memory() {
+    let driver = Driver::new();
+    let words = driver.words(&[1, 2]);
+    assert_eq!(driver.cuStreamWriteValue32_v2(0, words + 4, 7, 0), 0);
+    assert_eq!(driver.read(words, 2), [1, 7]);
+    for address in [0, 8, words + 8, u64::MAX, u64::MAX - 7] {
+        assert_eq!(driver.cuStreamWriteValue32_v2(0, address, 9, 0), INVALID_VALUE, "{address:#x}");
+    }
+    assert_eq!(driver.cuStreamWriteValue64_v2(0, words + 4, 9, 0), INVALID_VALUE);
+    assert_eq!(driver.read(words, 2), [1, 7]);
+}
+
+/// Pinned, managed and registered memory: the host's writes reach the kernel, and the kernel's the
+/// host.
 #[test]
 fn host_and_device_share_memory() {
     let driver = Driver::new();

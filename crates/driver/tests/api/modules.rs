@@ -1,7 +1,7 @@
 use std::ffi::CString;
 use std::ptr::null;
 
-use super::support::{Driver, INVALID_HANDLE, INVALID_VALUE, KERNELS, NOT_FOUND, null_pointer, pointed};
+use super::support::{Driver, INVALID_HANDLE, INVALID_VALUE, KERNELS, NOT_FOUND, OUT_OF_MEMORY, null_pointer, pointed};
 
 const INVALID_PTX: u32 = 218;
 const NO_BINARY: u32 = 209;
@@ -74,12 +74,15 @@ fn kernels_have_attributes() {
     assert_eq!(driver.cuFuncGetAttribute(&mut value, 0, 12345), INVALID_HANDLE);
     assert_eq!((driver.cuOccupancyMaxActiveBlocksPerMultiprocessor(&mut blocks, kernel, 256, 0), blocks), (0, 8));
     assert_eq!(driver.cuOccupancyMaxActiveBlocksPerMultiprocessor(&mut blocks, kernel, 0, 0), INVALID_VALUE);
+    let (mut least, mut size) = (0, 0);
+    for shared in [0, u32::MAX as usize, usize::MAX] {
+        let status = driver.cuOccupancyMaxPotentialBlockSize(&mut least, &mut size, kernel, null(), shared, 0);
+        assert_eq!((status, least > 0), (0, shared == 0), "{shared}");
+    }
 }
 
-#[test]
-fn texts_are_linked_to_a_module() {
-    let driver = Driver::new();
-    let caller = "\
+/// A kernel that stores twice 21, by a function of another module.
+const CALLER: &str = "\
 .version 7.8
 .target sm_75
 .address_size 64
@@ -94,7 +97,8 @@ fn texts_are_linked_to_a_module() {
     ret;
 }
 ";
-    let callee = "\
+
+const CALLEE: &str = "\
 .version 8.0
 .target sm_75
 .address_size 64
@@ -106,13 +110,17 @@ fn texts_are_linked_to_a_module() {
     ret;
 }
 ";
+
+#[test]
+fn texts_are_linked_to_a_module() {
+    let driver = Driver::new();
     let (mut link, mut image, mut bytes, mut module) = (0, null(), 0, 0);
     assert_eq!(driver.cuLinkCreate_v2(0, null(), null(), &mut link), 0);
-    for text in [caller, callee] {
+    for text in [CALLER, CALLEE] {
         assert_eq!(driver.cuLinkAddData_v2(link, 1, text.as_ptr(), text.len(), null(), 0, null(), null()), 0);
     }
     assert_eq!(driver.cuLinkComplete(link, &mut image, &mut bytes), 0);
-    assert!(bytes > caller.len());
+    assert!(bytes > CALLER.len());
     assert_eq!(driver.cuModuleLoadData(&mut module, image), 0);
     assert_eq!((driver.cuLinkDestroy(link), driver.cuLinkDestroy(link)), (0, INVALID_HANDLE));
     let out = driver.words(&[0]);
@@ -122,9 +130,74 @@ fn texts_are_linked_to_a_module() {
     assert_eq!(driver.cuLinkCreate_v2(0, null(), null(), &mut link), 0);
     assert_eq!(driver.cuLinkAddData_v2(link, 1, null(), 10, null(), 0, null(), null()), INVALID_VALUE);
     assert_eq!(
-        driver.cuLinkAddData_v2(99, 1, caller.as_ptr(), caller.len(), null(), 0, null(), null()),
+        driver.cuLinkAddData_v2(99, 1, CALLER.as_ptr(), CALLER.len(), null(), 0, null(), null()),
         INVALID_HANDLE
+    );
+    // More bytes than any process has.
+    assert_eq!(
+        driver.cuLinkAddData_v2(link, 1, KERNELS.as_ptr().cast(), 1 << 60, null(), 0, null(), null()),
+        OUT_OF_MEMORY
     );
     assert_eq!(driver.cuLinkAddData_v2(link, 1, b"nonsense".as_ptr(), 8, null(), 0, null(), null()), 0);
     assert_eq!(driver.cuLinkComplete(link, &mut image, &mut bytes), INVALID_PTX);
+}
+
+/// What Python's bindings call where nvJitLink is installed. There the driver was asked to load
+/// machine code, which it refuses.
+#[test]
+fn the_stand_in_for_nvjitlink_makes_what_the_driver_loads() {
+    let driver = Driver::new();
+    let option = |text: &'static std::ffi::CStr| text.as_ptr();
+    let (mut link, mut bytes, mut module, mut version) = (0, 0, 0, [0, 0]);
+    let [major, minor] = &mut version;
+    assert_eq!(driver.nvJitLinkVersion(major, minor), 0);
+    // From 12.3 on, numba-cuda compiles to LTO-IR.
+    assert!(version < [12, 3], "{version:?}");
+    let options = [option(c"-arch=sm_90"), option(c"-maxrregcount=32"), option(c"-lineinfo")];
+    assert_eq!(driver.nvJitLinkCreate(&mut link, 3, options.as_ptr()), 0);
+    for text in [CALLER, CALLEE] {
+        assert_eq!(driver.nvJitLinkAddData(link, 2, text.as_ptr(), text.len(), null()), 0);
+    }
+    assert_eq!(driver.nvJitLinkGetLinkedCubinSize(link, &mut bytes), 3, "it is not complete");
+    assert_eq!(driver.nvJitLinkComplete(link), 0);
+    assert_eq!(driver.nvJitLinkGetLinkedCubinSize(link, &mut bytes), 0);
+    let mut image = vec![0; bytes];
+    assert_eq!(driver.nvJitLinkGetLinkedCubin(link, image.as_mut_ptr()), 0);
+    assert_eq!(driver.cuModuleLoadData(&mut module, image.as_ptr().cast()), 0);
+    let out = driver.words(&[0]);
+    assert_eq!(driver.launch(driver.kernel(module, "k"), 1, 1, &[(&raw const out).cast()]), 0);
+    assert_eq!(driver.read(out, 1), [42]);
+    assert_eq!((driver.nvJitLinkDestroy(&mut link), driver.nvJitLinkDestroy(&mut link)), (0, 3));
+}
+
+#[test]
+fn what_the_stand_in_for_nvjitlink_cannot_do_has_its_numbers_and_texts() {
+    let driver = Driver::new();
+    let create = |options: &[&std::ffi::CStr]| {
+        let options: Vec<_> = options.iter().map(|option| option.as_ptr()).collect();
+        let mut link = 0;
+        (driver.nvJitLinkCreate(&mut link, options.len() as u32, options.as_ptr()), link)
+    };
+    assert_eq!(create(&[c"-lineinfo"]).0, 2, "no architecture");
+    assert_eq!(create(&[c"-arch=sm_90", c"-no-such-option"]).0, 1);
+    let (status, mut link) = create(&[c"-arch=sm_90", c"-lto"]);
+    assert_eq!(status, 0);
+    assert_eq!(driver.nvJitLinkAddData(link, 3, b"LTO".as_ptr(), 3, null()), 5);
+    assert_eq!(driver.nvJitLinkAddData(link, 1, b"\x7fELF...".as_ptr(), 7, null()), 8);
+    assert_eq!(driver.nvJitLinkAddData(link, 2, null(), 7, null()), 3);
+    assert_eq!(driver.nvJitLinkAddFile(link, 2, c"/no/such/file".as_ptr()), 3);
+    assert_eq!(driver.nvJitLinkAddData(link, 2, b"nonsense".as_ptr(), 8, null()), 0);
+    assert_eq!(driver.nvJitLinkComplete(link), 4);
+    let mut bytes = 0;
+    assert_eq!(driver.nvJitLinkGetErrorLogSize(link, &mut bytes), 0);
+    let mut log = vec![0; bytes];
+    assert_eq!(driver.nvJitLinkGetErrorLog(link, log.as_mut_ptr()), 0);
+    let log = String::from_utf8(log).expect("a text");
+    for part in ["LTO-IR is not PTX", "an input has no PTX", "/no/such/file: ", "linked.ptx:1:1", "\0"] {
+        assert!(log.contains(part), "there is no '{part}' in {log}");
+    }
+    assert_eq!(driver.nvJitLinkDestroy(&mut link), 0);
+    for status in [driver.nvJitLinkComplete(77), driver.nvJitLinkGetErrorLogSize(77, &mut bytes)] {
+        assert_eq!(status, 3, "there is no such link");
+    }
 }

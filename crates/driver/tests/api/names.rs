@@ -2,7 +2,7 @@ use std::collections::BTreeSet;
 use std::ffi::{CString, c_void};
 use std::ptr::null;
 
-use super::support::{Driver, NOT_FOUND, NOT_SUPPORTED, in_child, pointed, text};
+use super::support::{Driver, NOT_FOUND, NOT_SUPPORTED, in_child, null_pointer, pointed, text};
 
 /// The names that the driver's sources declare.
 fn declared() -> BTreeSet<String> {
@@ -36,6 +36,46 @@ fn every_function_of_the_api_is_exported_and_found_by_name() {
         assert_eq!(driver.cuGetProcAddress_v2(c_name.as_ptr(), &mut pointer, 12_080, 0, &mut found), 0, "{name}");
         assert!(found == 0 && !pointer.is_null(), "{name}");
     }
+}
+
+/// Null pointers, no handles and sizes of nothing are statuses: no function panics or ends the
+/// process.
+#[test]
+fn every_function_survives_zeros() {
+    let output = in_child("names::every_function_survives_zeros", &[], |driver| {
+        let names = declared();
+        for name in &names {
+            let status = driver.call_with_zeros(name);
+            assert!(status <= 999, "{name} {status}");
+        }
+        eprintln!("all {} survived", names.len());
+    });
+    if let Some(output) = output {
+        let said = text(&output.stderr);
+        assert!(said.contains("survived") && !said.contains("panicked"), "{said}");
+    }
+}
+
+/// The function of a name, for a program whose default stream is the thread's own or that of all.
+#[test]
+fn a_flag_asks_for_the_functions_of_the_threads_own_stream() {
+    let driver = Driver::bare();
+    let find = |name: &str, flags: u64| {
+        let (name, mut pointer) = (CString::new(name).unwrap(), null());
+        assert_eq!(driver.cuGetProcAddress_v2(name.as_ptr(), &mut pointer, 12_080, flags, null_pointer()), 0);
+        pointer
+    };
+    for (name, own) in [
+        ("cuLaunchKernel", "cuLaunchKernel_ptsz"),
+        ("cuMemcpyHtoD", "cuMemcpyHtoD_v2_ptds"),
+        ("cuStreamBeginCapture", "cuStreamBeginCapture_v2_ptsz"),
+    ] {
+        assert!(driver.has(own));
+        assert_eq!(find(name, 2), find(own, 0), "{name}");
+        assert_ne!(find(name, 2), find(name, 1), "{name}");
+        assert_eq!(find(name, 0), find(name, 1), "{name}");
+    }
+    assert_eq!(find("cuMemAlloc", 2), find("cuMemAlloc", 0));
 }
 
 #[test]
@@ -79,7 +119,8 @@ fn what_is_not_supported_says_so_once() {
     }
 }
 
-/// The keyed hash by which NVIDIA's runtime library asks whether a driver is NVIDIA's is not answered.
+/// The keyed hash by which NVIDIA's runtime library asks whether a driver is NVIDIA's is not
+/// answered.
 #[test]
 fn the_table_with_the_keyed_hash_is_not_found() {
     let driver = Driver::bare();

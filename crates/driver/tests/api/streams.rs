@@ -62,7 +62,8 @@ fn functions_of_the_host_run() {
     assert_eq!(driver.cuLaunchHostFunc(4711, Some(called), null_pointer()), INVALID_HANDLE);
 }
 
-/// An event is finished only when the functions of the host before it are; other work waits for them.
+/// An event is finished only when the functions of the host before it are; other work waits for
+/// them.
 #[test]
 fn events_and_work_wait_for_functions_of_the_host() {
     static ENDED: AtomicU32 = AtomicU32::new(0);
@@ -129,4 +130,24 @@ fn streams_overlap_by_predicted_time() {
     };
     let (together, in_turn) = (timed(false), timed(true));
     assert!((in_turn / together - 2.0).abs() < 0.1, "{together} {in_turn}");
+}
+
+/// Programs whose default stream is the thread's own call functions with other names, in which no
+/// stream is that one: it can be captured, as the default stream of all cannot.
+#[test]
+fn the_default_stream_can_be_the_threads_own() {
+    let driver = Driver::new();
+    let (words, mut graph) = (driver.words(&[0; 2]), 0);
+    assert_eq!(driver.cuStreamBeginCapture_v2(0, 0), 900);
+    assert_eq!(driver.cuStreamBeginCapture_v2_ptsz(0, 0), 0);
+    let mut capturing = [9, 9];
+    assert_eq!(driver.cuStreamIsCapturing(2, &mut capturing[0]), 0);
+    assert_eq!(driver.cuStreamIsCapturing(1, &mut capturing[1]), 0);
+    assert_eq!(capturing, [1, 0]);
+    assert_eq!(driver.cuMemsetD32Async_ptsz(words, 7, 1, 0), 0);
+    assert_eq!((driver.cuStreamEndCapture_ptsz(0, &mut graph), driver.read(words, 1)), (0, vec![0]));
+    // Outside of captures it does what it is told.
+    assert_eq!((driver.cuMemsetD32Async_ptsz(words, 7, 1, 0), driver.cuStreamSynchronize_ptsz(0)), (0, 0));
+    let mut word = 0;
+    assert_eq!((driver.cuMemcpyDtoH_v2_ptds(&mut word, words, 4), word), (0, 7));
 }

@@ -18,12 +18,13 @@ pub const INVALID_HANDLE: u32 = 400;
 pub const NOT_FOUND: u32 = 500;
 pub const NOT_READY: u32 = 600;
 pub const ILLEGAL_ADDRESS: u32 = 700;
+pub const CONTEXT_IS_DESTROYED: u32 = 709;
 pub const NOT_SUPPORTED: u32 = 801;
 
 /// An instance of the driver.
 pub struct Driver {
     library: Library,
-    _folder: tempfile::TempDir,
+    folder: tempfile::TempDir,
 }
 
 /// The library that cargo has built beside this test.
@@ -77,7 +78,21 @@ api! {
     cuMemAllocManaged(to: *mut Device, bytes: usize, flags: c_uint);
     cuMemAllocHost_v2(to: *mut *mut u32, bytes: usize);
     cuMemFree_v2(address: Device);
+    cuStreamWriteValue32_v2(stream: Handle, address: Device, value: c_uint, flags: c_uint);
+    cuStreamWriteValue64_v2(stream: Handle, address: Device, value: u64, flags: c_uint);
     cuMemFreeHost(address: *mut u32);
+    cuMemGetAllocationGranularity(to: *mut usize, properties: *const Properties, option: c_uint);
+    cuMemAddressReserve(to: *mut Device, bytes: usize, alignment: usize, address: Device, flags: u64);
+    cuMemAddressFree(address: Device, bytes: usize);
+    cuMemCreate(to: *mut Handle, bytes: usize, properties: *const Properties, flags: u64);
+    cuMemRelease(memory: Handle);
+    cuMemRetainAllocationHandle(to: *mut Handle, address: Device);
+    cuMemGetAllocationPropertiesFromHandle(to: *mut Properties, memory: Handle);
+    cuMemMap(address: Device, bytes: usize, offset: usize, memory: Handle, flags: u64);
+    cuMemUnmap(address: Device, bytes: usize);
+    cuMemSetAccess(address: Device, bytes: usize, list: *const MapAccess, count: usize);
+    cuMemGetAccess(flags: *mut u64, location: *const Location, address: Device);
+    cuMemcpy(to: Device, from: Device, bytes: usize);
     cuMemGetInfo_v2(free: *mut usize, total: *mut usize);
     cuMemHostRegister_v2(host: *mut u32, bytes: usize, flags: c_uint);
     cuMemHostUnregister(host: *mut u32);
@@ -100,12 +115,28 @@ api! {
     cuLibraryLoadData(to: *mut Handle, image: *const c_void, a: *const c_uint, b: *const c_void, count: c_uint, c: *const c_uint, d: *const c_void, more: c_uint);
     cuLibraryGetKernel(to: *mut Handle, library: Handle, name: *const c_char);
     cuKernelGetName(to: *mut *const c_char, kernel: Handle);
+    cuMemcpyHtoDAsync_v2(to: Device, from: *const u32, bytes: usize, stream: Handle);
+    cuFuncSetAttribute(function: Handle, number: c_uint, value: c_int);
+    cuFuncSetCacheConfig(function: Handle, config: c_uint);
     cuFuncGetAttribute(to: *mut c_int, number: c_uint, function: Handle);
+    nvJitLinkCreate(to: *mut Handle, count: c_uint, options: *const *const c_char);
+    nvJitLinkAddData(link: Handle, kind: c_uint, data: *const u8, bytes: usize, name: *const c_char);
+    nvJitLinkAddFile(link: Handle, kind: c_uint, path: *const c_char);
+    nvJitLinkComplete(link: Handle);
+    nvJitLinkGetLinkedCubinSize(link: Handle, bytes: *mut usize);
+    nvJitLinkGetLinkedCubin(link: Handle, to: *mut u8);
+    nvJitLinkGetErrorLogSize(link: Handle, bytes: *mut usize);
+    nvJitLinkGetErrorLog(link: Handle, to: *mut u8);
+    nvJitLinkDestroy(link: *mut Handle);
+    nvJitLinkVersion(major: *mut c_uint, minor: *mut c_uint);
     cuLinkCreate_v2(count: c_uint, options: *const c_uint, values: *const c_void, to: *mut Handle);
     cuLinkAddData_v2(link: Handle, kind: c_uint, data: *const u8, bytes: usize, name: *const c_char, count: c_uint, options: *const c_uint, values: *const c_void);
     cuLinkComplete(link: Handle, image: *mut *const c_void, bytes: *mut usize);
     cuLinkDestroy(link: Handle);
     cuLaunchKernel(function: Handle, gx: c_uint, gy: c_uint, gz: c_uint, bx: c_uint, by: c_uint, bz: c_uint, shared: c_uint, stream: Handle, arguments: *const *const c_void, extra: *const *const c_void);
+    cuOccupancyMaxPotentialBlockSize(
+        least: *mut c_int, size: *mut c_int, function: Handle, of_size: *const c_void, shared: usize, limit: c_int
+    );
     cuOccupancyMaxActiveBlocksPerMultiprocessor(to: *mut c_int, function: Handle, threads: c_int, shared: usize);
     cuStreamCreate(to: *mut Handle, flags: c_uint);
     cuStreamDestroy_v2(stream: Handle);
@@ -124,8 +155,33 @@ api! {
     cuMipmappedArrayCreate(to: *mut Handle, request: *const Descriptor3D, levels: c_uint);
     cuMipmappedArrayGetLevel(to: *mut Handle, array: Handle, level: c_uint);
     cuMipmappedArrayDestroy(array: Handle);
+    cuSurfObjectCreate(to: *mut u64, resource: *const Resource);
     cuTexObjectCreate(to: *mut u64, resource: *const Resource, texture: *const Texture, view: *const c_void);
     cuTexObjectDestroy(texture: u64);
+    cuModuleGetTexRef(to: *mut Handle, module: Handle, name: *const c_char);
+    cuModuleGetSurfRef(to: *mut Handle, module: Handle, name: *const c_char);
+    cuTexRefSetArray(reference: Handle, array: Handle, flags: c_uint);
+    cuTexRefGetArray(to: *mut Handle, reference: Handle);
+    cuTexRefSetAddress_v2(offset: *mut usize, reference: Handle, address: Device, bytes: usize);
+    cuTexRefSetAddress2D_v3(reference: Handle, plane: *const Plane, address: Device, pitch: usize);
+    cuTexRefGetAddress_v2(to: *mut Device, reference: Handle);
+    cuTexRefSetFormat(reference: Handle, format: c_uint, channels: c_int);
+    cuTexRefGetFormat(format: *mut c_uint, channels: *mut c_uint, reference: Handle);
+    cuTexRefSetFlags(reference: Handle, flags: c_uint);
+    cuTexRefSetFilterMode(reference: Handle, mode: c_uint);
+    cuTexRefSetAddressMode(reference: Handle, dimension: c_int, mode: c_uint);
+    cuTexRefGetAddressMode(to: *mut c_uint, reference: Handle, dimension: c_int);
+    cuTexRefSetBorderColor(reference: Handle, color: *const f32);
+    cuTexRefGetBorderColor(to: *mut f32, reference: Handle);
+    cuTexRefCreate(to: *mut Handle);
+    cuTexRefDestroy(reference: Handle);
+    cuSurfRefSetArray(reference: Handle, array: Handle, flags: c_uint);
+    cuSurfRefGetArray(to: *mut Handle, reference: Handle);
+    cuMemsetD32Async_ptsz(to: Device, value: u32, count: usize, stream: Handle);
+    cuStreamSynchronize_ptsz(stream: Handle);
+    cuStreamBeginCapture_v2_ptsz(stream: Handle, mode: c_uint);
+    cuStreamEndCapture_ptsz(stream: Handle, to: *mut Handle);
+    cuMemcpyDtoH_v2_ptds(to: *mut u32, from: Device, bytes: usize);
     cuTensorMapEncodeTiled(to: *mut [u8; 128], element: c_uint, rank: c_uint, address: u64, dimensions: *const u64, strides: *const u64, extents: *const c_uint, steps: *const c_uint, interleave: c_uint, swizzle: c_uint, promotion: c_uint, fill: c_uint);
     cuGetProcAddress_v2(name: *const c_char, to: *mut *const c_void, version: c_int, flags: u64, found: *mut c_uint);
     cuGetErrorName(number: c_uint, to: *mut *const c_char);
@@ -171,6 +227,32 @@ api! {
     cuGraphNodeSetEnabled(executable: Handle, node: Handle, enabled: c_uint);
     cuGraphLaunch(executable: Handle, stream: Handle);
     cuGraphExecDestroy(executable: Handle);
+}
+
+/// `CUmemLocation`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Location {
+    pub kind: c_uint,
+    pub device: c_int,
+}
+
+/// `CUmemAllocationProp`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Properties {
+    pub kind: c_uint,
+    pub handles: c_uint,
+    pub location: Location,
+    pub rest: [u64; 2],
+}
+
+/// `CUmemAccessDesc`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct MapAccess {
+    pub location: Location,
+    pub flags: c_uint,
 }
 
 /// `CUDA_MEMCPY2D`.
@@ -298,6 +380,16 @@ pub struct Resource {
     pub rest: [u64; 16],
 }
 
+/// `CUDA_ARRAY_DESCRIPTOR`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Plane {
+    pub width: usize,
+    pub height: usize,
+    pub format: c_uint,
+    pub channels: c_uint,
+}
+
 /// `CUDA_TEXTURE_DESC`.
 #[repr(C)]
 #[derive(Clone, Copy, Default)]
@@ -337,6 +429,21 @@ done:
 .visible .entry trapping() {
     trap;
 }
+.visible .entry local() {
+    .local .align 8 .b8 own[8];
+    .reg .b32 %r<2>;
+    .reg .b64 %rd<2>;
+    mov.u64 %rd1, own;
+    cvta.local.u64 %rd1, %rd1;
+    atom.add.u32 %r1, [%rd1], 1;
+    ret;
+}
+.visible .entry endless() {
+    .reg .b32 %r<2>;
+again:
+    atom.global.add.u32 %r1, [counter], 1;
+    bra again;
+}
 .visible .entry count() {
     .reg .b32 %r<2>;
     atom.global.add.u32 %r1, [counter], 1;
@@ -352,7 +459,12 @@ impl Driver {
         std::fs::copy(library(), &copy).expect("the library is built");
         // SAFETY: the library's constructors do nothing.
         let library = unsafe { Library::new(&copy) }.expect("the library loads");
-        Self { library, _folder: folder }
+        Self { library, folder }
+    }
+
+    /// Where the instance's library is.
+    pub fn path(&self) -> PathBuf {
+        self.folder.path().join("libcuda.so.1")
     }
 
     /// An instance whose primary context is current.
@@ -375,6 +487,18 @@ impl Driver {
         let name = CString::new(name).expect("a name");
         // SAFETY: only its address is asked for.
         unsafe { self.library.get::<*const ()>(name.as_bytes_with_nul()) }.is_ok()
+    }
+
+    /// Calls a function with nothing but zeros, as many as any has arguments.
+    pub fn call_with_zeros(&self, name: &str) -> u32 {
+        let name = CString::new(name).expect("a name");
+        type Zeros = unsafe extern "C" fn(u64, u64, u64, u64, u64, u64, u64, u64, u64, u64, u64, u64) -> u32;
+        // SAFETY: in C's convention a function ignores further arguments; a zero is a null pointer,
+        // no handle, or a size of nothing, all of which the API has statuses for.
+        unsafe {
+            let function = self.library.get::<Zeros>(name.as_bytes_with_nul()).expect("it is exported");
+            function(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
+        }
     }
 
     /// Memory of the device with these words.

@@ -1,7 +1,7 @@
 use std::ptr::null;
 
 use super::support::{
-    Copy2D, Descriptor3D, Driver, INVALID_HANDLE, INVALID_VALUE, Resource, Side2D, Texture, null_pointer,
+    Copy2D, Descriptor3D, Driver, INVALID_HANDLE, INVALID_VALUE, NOT_SUPPORTED, Resource, Side2D, Texture, null_pointer,
 };
 
 /// Fetches texel (x, y) of a texture of integers for each thread (x, y).
@@ -21,6 +21,24 @@ const FETCH: &str = "\
     mul.wide.u32 %rd3, %r1, 4;
     add.s64 %rd4, %rd1, %rd3;
     st.global.u32 [%rd4], %r4;
+    ret;
+}
+";
+
+/// Writes the number of each thread (x, y) to a surface.
+const PUT: &str = "\
+.version 7.8
+.target sm_75
+.address_size 64
+.visible .entry put(.param .u64 surface) {
+    .reg .b32 %r<4>;
+    .reg .b64 %rd<2>;
+    ld.param.u64 %rd1, [surface];
+    mov.u32 %r1, %tid.x;
+    and.b32 %r2, %r1, 3;
+    shl.b32 %r2, %r2, 2;
+    shr.u32 %r3, %r1, 2;
+    sust.b.2d.b32.trap [%rd1, {%r2, %r3}], {%r1};
     ret;
 }
 ";
@@ -82,6 +100,56 @@ fn levels_are_arrays_of_their_own() {
     assert_eq!(driver.cuMipmappedArrayDestroy(all), INVALID_HANDLE);
 }
 
+/// Levels are read and written by kernels as arrays of their own: a mipmap is made level by level.
+#[test]
+fn a_level_is_a_texture_and_a_surface() {
+    let driver = Driver::new();
+    let (mut all, mut second, mut texture, mut surface) = (0, 0, 0, 0);
+    let shape = Descriptor3D { width: 8, height: 4, flags: 2, ..WORDS };
+    assert_eq!(driver.cuMipmappedArrayCreate(&mut all, &shape, 2), 0);
+    assert_eq!(driver.cuMipmappedArrayGetLevel(&mut second, all, 1), 0);
+    let resource = Resource { first: second as u64, ..Resource::default() };
+    assert_eq!(driver.cuSurfObjectCreate(&mut surface, &resource), 0);
+    let (fetch, put) = (driver.kernel(driver.module(FETCH), "fetch"), driver.kernel(driver.module(PUT), "put"));
+    assert_eq!(driver.launch(put, 1, 8, &[(&raw const surface).cast()]), 0);
+    let mut back = [0u32; 8];
+    let copy = Copy2D { from: Side2D::array(second), to: Side2D::host(back.as_mut_ptr(), 16), width: 16, height: 2 };
+    assert_eq!((driver.cuMemcpy2D_v2(&copy), back), (0, [0, 1, 2, 3, 4, 5, 6, 7]));
+    let mut sampling = Texture::default();
+    sampling.numbers[..5].copy_from_slice(&[1, 1, 1, 0, 1]);
+    assert_eq!(driver.cuTexObjectCreate(&mut texture, &resource, &sampling, null()), 0);
+    let out = driver.words(&[9; 8]);
+    assert_eq!(driver.launch(fetch, 1, 8, &[(&raw const out).cast(), (&raw const texture).cast()]), 0);
+    assert_eq!(driver.read(out, 8), back);
+    // A part of the levels would be a view.
+    assert_eq!(driver.cuTexObjectCreate(&mut texture, &resource, &sampling, (&raw const back).cast()), NOT_SUPPORTED);
+    // The first level is as it was.
+    let mut first = 0;
+    assert_eq!(driver.cuMipmappedArrayGetLevel(&mut first, all, 0), 0);
+    let copy = Copy2D { from: Side2D::array(first), to: Side2D::host(back.as_mut_ptr(), 16), width: 16, height: 2 };
+    assert_eq!((driver.cuMemcpy2D_v2(&copy), back), (0, [0; 8]));
+    // Once the array is gone, its level is no address to write to.
+    assert_eq!(driver.cuMipmappedArrayDestroy(all), 0);
+    assert_ne!(driver.launch(put, 1, 8, &[(&raw const surface).cast()]), 0);
+}
+
+/// The API limits the number of levels to those that there can be, and one level is not the whole
+/// array.
+#[test]
+fn numbers_of_levels_are_limited() {
+    let driver = Driver::new();
+    for (levels, height, there) in [(0, 2, 1), (1, 2, 1), (3, 2, 3), (100, 2, 3), (u32::MAX, 300, 9)] {
+        let (mut all, mut level) = (0, 0);
+        assert_eq!(driver.cuMipmappedArrayCreate(&mut all, &Descriptor3D { height, ..WORDS }, levels), 0);
+        assert_eq!(driver.cuMipmappedArrayGetLevel(&mut level, all, there - 1), 0, "{levels}");
+        assert_eq!(driver.cuMipmappedArrayGetLevel(&mut 0, all, there), INVALID_VALUE, "{levels}");
+        assert_eq!(driver.cuArrayDestroy(level), INVALID_HANDLE);
+        assert_eq!((driver.cuMipmappedArrayDestroy(all), driver.cuArrayDestroy(level)), (0, INVALID_HANDLE));
+    }
+    let mut all = 0;
+    assert_eq!(driver.cuMipmappedArrayCreate(&mut all, &Descriptor3D { width: 0, ..WORDS }, 1), INVALID_VALUE);
+}
+
 #[test]
 fn arrays_that_cannot_be_are_refused() {
     let driver = Driver::new();
@@ -93,6 +161,12 @@ fn arrays_that_cannot_be_are_refused() {
         Descriptor3D { width: 1 << 40, ..WORDS },
     ] {
         assert_ne!(driver.cuArray3DCreate_v2(&mut array, &bad), 0, "{bad:?}");
+    }
+    // Cubes, sparse arrays, and those that are mapped later.
+    for flag in [0x04, 0x05, 0x40, 0x80] {
+        let other = Descriptor3D { width: 4, height: 4, depth: 6, flags: flag, ..WORDS };
+        assert_eq!(driver.cuArray3DCreate_v2(&mut array, &other), NOT_SUPPORTED, "{flag}");
+        assert_eq!(driver.cuMipmappedArrayCreate(&mut array, &other, 2), NOT_SUPPORTED, "{flag}");
     }
     assert_eq!(driver.cuArray3DCreate_v2(&mut array, null()), INVALID_VALUE);
     assert_eq!(driver.cuArray3DCreate_v2(null_pointer(), &WORDS), INVALID_VALUE);

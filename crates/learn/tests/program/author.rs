@@ -35,8 +35,9 @@ fn a_good_exercise_is_green_and_each_fault_of_one_is_found() {
     if !has_compiler() {
         return;
     }
-    /// Mistakes of authors: the exercise, a file, a text and its replacement, and what must be reported.
-    const FAULTS: [(&str, &str, &str, &str, &[&str]); 12] = [
+    /// Mistakes of authors: the exercise, a file, a text and its replacement, and what must be
+    /// reported.
+    const FAULTS: [(&str, &str, &str, &str, &[&str]); 13] = [
         ("good", "hints.md", "How many", "How many", &[]),
         ("solution", "solution.rs", "i < n", "i <= n", &["the solution fails (seed 1)", "memory: out of bounds"]),
         ("starter", "starter.rs", "    *output", "    if i < n { *output", &["the starter passes"]),
@@ -47,7 +48,14 @@ fn a_good_exercise_is_green_and_each_fault_of_one_is_found() {
             "wrong/one_too_many.rs",
             "// fails: ",
             "// ",
-            &["wrong/one_too_many.rs does not begin with `// fails: WORDS`"],
+            &["wrong/one_too_many.rs: its first line does not say what fails: `// fails: WORDS`, or `# fails: WORDS`"],
+        ),
+        (
+            "lacking",
+            "wrong/forgets_the_end.diff",
+            "-    if i < n {",
+            "-    if i > n {",
+            &["wrong/forgets_the_end.diff: line 4: what is to change is not in the solution"],
         ),
         ("hint", "hints.md", "---", "", &["hints.md has 1 hint, and should have 2 to 5"]),
         ("wide", "starter.rs", "//! Say what", WIDE, &["starter.rs:7: more than 100 columns"]),

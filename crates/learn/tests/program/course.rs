@@ -1,4 +1,5 @@
-//! Tests of the course itself: its page names every exercise, and the README shows what a student sees.
+//! Tests of the course itself: its page names every exercise, and the README shows what a student
+//! sees.
 
 use std::collections::BTreeSet;
 

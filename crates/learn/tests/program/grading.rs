@@ -1,4 +1,5 @@
-//! Tests of `grade`: a class of right, wrong, broken and malicious submissions is marked by one command.
+//! Tests of `grade`: a class of right, wrong, broken and malicious submissions is marked by one
+//! command.
 
 use std::collections::HashMap;
 use std::os::unix::fs::symlink;
@@ -68,6 +69,7 @@ fn curious() -> Vec<Submission> {
 
 #[test]
 #[ignore = "long: `.ci/run` runs it"]
+#[expect(clippy::too_many_lines, reason = "one table, or one story")]
 fn a_class_is_marked_and_each_submission_costs_its_own_mark_only() {
     if !has_compiler() {
         return;

@@ -14,7 +14,9 @@ const JUDGES: &str = "27";
 /// What no report may contain.
 const SECRET: &str = "7h3-s3cr37";
 
-/// Attacks on a file, which `@` stands for, in the order of issue 28 and then of rustc's lexer, parser and macros.
+/// Attacks on a file, which `@` stands for, in the order of issue 28 and then of rustc's lexer,
+/// parser and macros.
+#[expect(clippy::too_many_lines, reason = "one table, or one story")]
 fn attacks() -> Vec<(&'static str, String)> {
     let after = |text: &str| format!("{}\n{text}\n", with(""));
     let before = |text: &str| format!("{text}\n{}", with(""));
@@ -128,7 +130,8 @@ fn attacks() -> Vec<(&'static str, String)> {
             "assembly",
             after("macro_rules! m { ($a:ident) => { core::arch::$a!(\".include \\\"@\\\"\"); } }\nm!(global_asm);"),
         ),
-        // Messages like those of a compiler that the system has ended, whose own are then shown as they are.
+        // Messages like those of a compiler that the system has ended, whose own are then shown as
+        // they are.
         (
             "killed",
             after(
@@ -288,7 +291,8 @@ fn a_hostile_class_learns_nothing() {
     }
     let course = Course::new(&["copy"]);
     course.change("copy/goals.toml", "from = 60_000, to = 66_000", "from = 6_000, to = 6_600");
-    // The model's solution and another student's are right, and would make a file that includes them right, too.
+    // The model's solution and another student's are right, and would make a file that includes
+    // them right, too.
     let secret = format!("{}\npub const SECRET: &str = \"{SECRET}\";\n", with(""));
     course.write("class/anna/copy/kernel.rs", &secret);
     course.write("copy/solution.rs", &secret);
@@ -354,7 +358,8 @@ fn a_hostile_class_learns_nothing() {
     // The marks are the same whether the file is there or not.
     for (attack, marks) in by_attack {
         assert_eq!(marks.len(), files.len(), "{attack}");
-        // Without the lines of source, which rustc cuts, and without columns: names of files are not equally long.
+        // Without the lines of source, which rustc cuts, and without columns: names of files are
+        // not equally long.
         let shown = |(status, text): &(String, String)| {
             let lines = text.lines().filter(|line| !line.contains('|')).map(|line| line.replace(char::is_numeric, ""));
             (status.clone(), lines.collect::<Vec<_>>())

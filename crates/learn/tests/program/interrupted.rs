@@ -66,6 +66,26 @@ fn turn() -> std::sync::MutexGuard<'static, ()> {
 }
 
 #[test]
+fn an_export_that_is_interrupted_leaves_nothing() {
+    if !has_compiler() {
+        return;
+    }
+    let _turn = turn();
+    let course = Course::new(&["copy"]);
+    let to = tempfile::tempdir().unwrap();
+    for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
+        let mut export = std::process::Command::new(env!("CARGO_BIN_EXE_learn"));
+        export.arg("--course").arg(course.folder.path()).arg("export").arg(to.path().join("students"));
+        export.current_dir(env!("CARGO_MANIFEST_DIR")).env("LEARN_JOB", JUDGES).stderr(Stdio::null());
+        let mut child = export.spawn().unwrap();
+        until("nothing is written", || fs::read_dir(to.path()).unwrap().next().is_some());
+        kill_process(Pid::from_child(&child), signal).unwrap();
+        assert_eq!(child.wait().unwrap().code(), Some(128 + signal.as_raw()));
+        assert_eq!(fs::read_dir(to.path()).unwrap().count(), 0);
+    }
+}
+
+#[test]
 fn ctrl_c_ends_everything_and_the_marks_so_far_are_kept() {
     if !has_compiler() {
         return;
@@ -124,7 +144,8 @@ fn ctrl_c_ends_everything_and_the_marks_so_far_are_kept() {
     assert_eq!(statuses().1[0].0, "does_not_compile");
 }
 
-/// Kills a process as the system does when it is short of memory. Nothing may be left of what it started.
+/// Kills a process as the system does when it is short of memory. Nothing may be left of what it
+/// started.
 #[cfg(target_os = "linux")]
 #[track_caller]
 fn nothing_outlives(mut child: std::process::Child, folder: &str) {
@@ -215,29 +236,31 @@ fn resuming_keeps_the_marks_that_would_be_the_same() {
     if !has_compiler() {
         return;
     }
+    const KEPT: f64 = 12345.0;
     let _turn = turn();
     let course = Course::new(&["copy"]);
     course.write("class/anna/copy/kernel.rs", &with(""));
     let json = course.path("marks.json").display().to_string();
-    // The time that it took tells one judgement from another.
+    // A time that no judgement takes tells a mark that was kept from one that was made anew.
     let mark = |arguments: &[&str]| {
         let arguments = [&["--json", json.as_str()], arguments].concat();
         let output = grade(&course, JUDGES, &arguments).output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        let marks: Value = serde_json::from_str(&course.read("marks.json")).unwrap();
-        let mark = &marks["students"][0]["marks"][0];
-        (mark["status"].as_str().unwrap().to_owned(), mark["seconds"].as_f64().unwrap())
+        let mut marks: Value = serde_json::from_str(&course.read("marks.json")).unwrap();
+        let mark = &mut marks["students"][0]["marks"][0];
+        let kept = mark["seconds"] == KEPT;
+        let status = mark["status"].as_str().unwrap().to_owned();
+        mark["seconds"] = KEPT.into();
+        course.write("marks.json", &marks.to_string());
+        (status, kept)
     };
-    let first = mark(&[]);
-    assert_eq!(first.0, "solved");
+    let solved = |kept: bool| ("solved".to_owned(), kept);
+    assert_eq!(mark(&[]), solved(false));
     course.write("copy/hints.md", "Another hint.\n---\nAnd one more.\n");
     course.write("copy/wrong/other.rs", "// fails: something\n");
-    assert_eq!(mark(&["--resume"]), first, "neither hints nor wrong solutions matter");
-    let mut before = first;
-    let mut is_judged_again = |what: &str, arguments: &[&str], status: &str| {
-        let now = mark(&[&["--resume"], arguments].concat());
-        assert!(now.1 != before.1 && now.0 == status, "{what}: {now:?} after {before:?}");
-        before = now;
+    assert_eq!(mark(&["--resume"]), solved(true), "neither hints nor wrong solutions matter");
+    let is_judged_again = |what: &str, arguments: &[&str], status: &str| {
+        assert_eq!(mark(&[&["--resume"], arguments].concat()), (status.to_owned(), false), "{what}");
     };
     course.change("copy/reference.rs", "use ", "// The same.\nuse ");
     is_judged_again("another reference", &[], "solved");
@@ -400,6 +423,31 @@ fn too_little_memory_is_not_the_students_fault() {
     assert!(outcome.stdout.starts_with("anna     not judged"), "{}", outcome.text());
     outcome.refuses(&["1 file not judged: the reports (--json) say why"]);
     assert!(course.read("marks.json").contains("\"failed\""));
+}
+
+/// Whatever the limit on files, a file is there whole or not at all, and the program is not ended
+/// by a signal.
+#[cfg(target_os = "linux")]
+#[test]
+fn files_that_cannot_be_written_leave_nothing() {
+    let course = Course::new(&["copy"]);
+    let to = tempfile::tempdir().unwrap();
+    let within = |limit: u32, arguments: &[&str]| {
+        let mut command = Command::new("sh");
+        command.arg("-c").arg(format!("ulimit -f {limit}; exec \"$0\" \"$@\"")).arg(env!("CARGO_BIN_EXE_learn"));
+        command.arg("--course").arg(course.folder.path()).args(arguments).env("LEARN_JOB", JUDGES);
+        Outcome::of(command.current_dir(env!("CARGO_MANIFEST_DIR")))
+    };
+    let entries = |folder: &Path| fs::read_dir(folder).unwrap().count();
+    let before = entries(course.folder.path());
+    // The kernel, and the progress.
+    within(0, &["hint", "copy"]).refuses(&["File too large"]);
+    within(0, &["new", "other"]).refuses(&["File too large"]);
+    assert_eq!(entries(course.folder.path()), before);
+    // A part of the workspace fits.
+    let folder = to.path().join("students");
+    within(40, &["export", folder.to_str().unwrap()]).refuses(&["cannot be written", "File too large"]);
+    assert_eq!(entries(to.path()), 0);
 }
 
 #[test]

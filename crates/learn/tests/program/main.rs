@@ -1,4 +1,5 @@
-//! Tests of the program `learn`, run as students, authors and teachers run it: its output, its files and its exit code.
+//! Tests of the program `learn`, run as students, authors and teachers run it: its output, its
+//! files and its exit code.
 //!
 //! Each test has a small course of its own, whose exercises are copies of the folder `copy`. Its
 //! kernels have raw pointers, since many tests make mistakes that safe Rust refuses. Tests that
@@ -8,9 +9,12 @@
 mod author;
 mod cheating;
 mod course;
+mod export;
 mod gains;
 #[cfg(unix)]
 mod grading;
+#[cfg(target_os = "linux")]
+mod host_code;
 #[cfg(unix)]
 mod hostile;
 #[cfg(unix)]
@@ -25,6 +29,7 @@ mod student;
 mod teaching;
 #[cfg(target_os = "linux")]
 mod unreadable;
+mod variants;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -52,7 +57,7 @@ const COPY: [(&str, &str); 7] = [
     ("solution.rs", include_str!("copy/solution.rs")),
     ("reference.rs", include_str!("copy/reference.rs")),
     ("hints.md", include_str!("copy/hints.md")),
-    ("wrong/forgets_the_end.rs", include_str!("copy/wrong/forgets_the_end.rs")),
+    ("wrong/forgets_the_end.diff", include_str!("copy/wrong/forgets_the_end.diff")),
     ("wrong/one_too_many.rs", include_str!("copy/wrong/one_too_many.rs")),
 ];
 

@@ -67,7 +67,8 @@ fn kernels_that_are_right_by_luck_are_wrong() {
         let mark = of(&of(&marks["students"], "name", student)["marks"], "exercise", name);
         let report = mark["report"].as_str().unwrap();
         assert_eq!(mark["status"], "wrong", "{student} {name}: {report}");
-        for words in ["right at", "other orders of blocks and warps", "another result, at ", "but should be "] {
+        let said = ["right at", "other orders of blocks and warps", "another result, at ", "but should be "];
+        for words in said.into_iter().chain(["How it comes about, at ", " reads ", " writes ", "kernel.rs:"]) {
             assert!(report.contains(words), "{student} {name}: there is no '{words}' in\n{report}");
         }
     }
@@ -96,6 +97,7 @@ fn a_lucky_kernel_is_explained_and_its_seed_repeats_it() {
             "] is 0, but should be ",
             "In the first of these orders, one block after another",
             "the last block first (usual:5,resident=1,start=down).",
+            "How it comes about, at output[0]:",
             "The same data and orders again: cargo learn run copy --seed 5",
         ])
     };
@@ -118,5 +120,55 @@ fn a_right_kernel_that_depends_on_no_order_stays_right() {
     for seed in ["1", "2"] {
         fs::copy(course.path("lost_updates/solution.rs"), course.path("lost_updates/kernel.rs")).unwrap();
         course.learn(&["run", "--seed", seed]).succeeds();
+    }
+}
+
+/// A lock whose unlock releases nothing orders nothing: stores under it may be late.
+#[test]
+#[ignore = "long: `.ci/run` runs it"]
+fn an_unlock_that_releases_nothing_is_wrong_and_its_twins_are_right() {
+    if !has_compiler() {
+        return;
+    }
+    let course = course_of(&["lost_updates"]);
+    // Threads that wait for a lock take long: a thousandth of the usual size is enough.
+    course.change(
+        "lost_updates/goals.toml",
+        "always = [1000, 256, 1, 5000], from = 2, to = 5000",
+        "always = [96, 1], from = 96, to = 96",
+    );
+    course.change("lost_updates/goals.toml", "minutes = 5", "minutes = 5\nlarge = {}");
+    let lock = |unlock: &str| {
+        format!(
+            "use core::sync::atomic::{{AtomicU32, Ordering, fence}};
+use cuda_std::prelude::*;
+static LOCK: AtomicU32 = AtomicU32::new(0);
+/// # Safety
+/// x
+#[kernel(linear)]
+pub unsafe fn count_positive(input: &[f32], count: *mut u32) {{
+    if input.get(thread::linear_index().get()).is_some_and(|&element| element > 0.0) {{
+        while LOCK.compare_exchange(0, 1, Ordering::Acquire, Ordering::Relaxed).is_err() {{}}
+        atomic::store_relaxed(count, atomic::load_relaxed(count) + 1);
+        {unlock}
+    }}
+    let _ = fence;
+}}
+"
+        )
+    };
+    for unlock in ["LOCK.store(0, Ordering::Relaxed);", "LOCK.swap(0, Ordering::Relaxed);"] {
+        course.write("lost_updates/kernel.rs", &lock(unlock));
+        for seed in ["1", "2", "3"] {
+            let says = ["other orders of blocks and warps", "the stores of some instructions late", "its late store"];
+            course.learn(&["run", "--seed", seed]).reports(&says);
+        }
+    }
+    for unlock in ["LOCK.store(0, Ordering::Release);", "fence(Ordering::Release); LOCK.store(0, Ordering::Relaxed);"] {
+        course.write("lost_updates/kernel.rs", &lock(unlock));
+        // That few warps make progress is another matter.
+        let outcome = course.learn(&["run", "--seed", "1"]);
+        let is_right = outcome.stdout.contains("ok  right at 3 sizes") && !outcome.stdout.contains("other orders");
+        assert!(is_right, "{unlock}: {}", outcome.text());
     }
 }

@@ -65,7 +65,8 @@ pub fn rejected() -> Vec<Submission> {
     ]
 }
 
-/// What takes until a limit ends it. "broken" stands for any kind of failure: which comes first depends on the machine.
+/// What takes until a limit ends it. "broken" stands for any kind of failure: which comes first
+/// depends on the machine.
 fn endless() -> Vec<Submission> {
     let used = |items: &str, ty: &str, value: &str| {
         with(&format!("{items}\n#[kernel]\npub unsafe fn other(o: *mut {ty}, i: u64) {{\n    *o = {value};\n}}"))

@@ -12,7 +12,7 @@ use super::*;
 const JUDGES: &str = "28";
 
 /// Attack, exercise, status, and words of the report.
-const ATTACKS: [(&str, &str, &str, &str); 18] = [
+const ATTACKS: [(&str, &str, &str, &str); 23] = [
     // Needless accesses improve a ratio.
     ("d_bank_stride", "bank_stride", "goals_missed", "wrong  loads.sectors is"),
     ("d_constant_from_local", "constant_broadcast", "goals_missed", "wrong  constants.requests is"),
@@ -52,11 +52,18 @@ const ATTACKS: [(&str, &str, &str, &str); 18] = [
         "goals_missed",
         "wrong  shared.loads.requests is 0; goal: at least solution / 4",
     ),
+    // One kernel has `unsafe` code, by a macro or a helper, for all.
+    ("u_macro", "transpose_in_phases", "goals_missed", "wrong  unsafe of transpose_phased is 3; goal: 0"),
+    ("u_alias", "transpose_in_phases", "goals_missed", "wrong  unsafe of transpose_phased is 1; goal: 0"),
+    // A parameter has another value in the next launch.
+    ("c_factor", "guard", "wrong", "wrong results at n = 256"),
     // Right where 16 bits are enough for an index.
     ("p_16_bit_index", "guard", "wrong", "and the results are wrong"),
     // rustc writes a long type's name to a file, and says where.
     ("l_long_type_path", "guard", "does_not_compile", "reached the recursion limit"),
-    // And one that is as it should be.
+    // And some that are as they should be.
+    ("h_wide", "grid_stride", "solved", "loads.sectors is"),
+    ("h_wide", "three_words", "solved", "stores.sectors is"),
     ("honest", "guard", "solved", "right at 8 sizes"),
 ];
 

@@ -143,12 +143,28 @@ fn reset_keeps_what_the_student_wrote() {
 }
 
 #[test]
+fn wrong_command_lines_are_one_line() {
+    let course = Course::new(&["copy"]);
+    for (arguments, says) in [
+        (&["run", "--sede", "3"][..], "unexpected argument '--sede' found; tip: "),
+        (&["rnu"], "unrecognized subcommand 'rnu'"),
+        (&["run", "--seed", "x"], "invalid value 'x' for '--seed"),
+        (&["reset"], "the following required arguments were not provided: <NAME>"),
+        (&["grade"], "the following required arguments were not provided: "),
+        (&["run", "a", "b\u{1b}[31m"], "unexpected argument"),
+    ] {
+        let said = course.learn(arguments).refuses(&[says, "; see ", "--help"]);
+        assert!(said.lines().count() == 1 && said.starts_with("error: ") && !said.contains('\u{1b}'), "{said}");
+    }
+}
+
+#[test]
 fn help_says_which_commands_need_a_name() {
     let course = Course::new(&["copy"]);
     for command in ["new", "reset", "solution"] {
         let help = course.learn(&[command, "--help"]).succeeds();
         assert!(help.contains("<NAME>") && !help.contains("[default: the next]"), "{help}");
-        course.learn(&[command]).refuses(&["<NAME>", &format!("cargo learn {command}")]);
+        course.learn(&[command]).refuses(&["<NAME>", &format!("cargo learn {command} --help")]);
     }
     for command in ["run", "watch", "hint"] {
         let help = course.learn(&[command, "--help"]).succeeds();

@@ -1,4 +1,5 @@
-//! Tests that `docs/WRITING_EXERCISES.md` names every key and value of `goals.toml`, which the program itself lists.
+//! Tests that `docs/WRITING_EXERCISES.md` names every key and value of `goals.toml`, which the
+//! program itself lists.
 
 use super::*;
 

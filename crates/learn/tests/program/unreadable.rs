@@ -1,4 +1,5 @@
-//! Tests that what cannot be read is not judged: no student is marked for the permissions of a folder.
+//! Tests that what cannot be read is not judged: no student is marked for the permissions of a
+//! folder.
 
 use std::os::unix::fs::PermissionsExt as _;
 

@@ -169,8 +169,19 @@ fn pieces(drawing: &mut Drawing, scene: &Scene, layout: &Layout) {
     }
 }
 
+/// Whether its passes can be shown one after the other: it is served by banks, in several.
+fn plays(scene: &Scene) -> bool {
+    scene.columns.banks && scene.cells.iter().any(|cell| cell.pass > 0)
+}
+
+/// The pass of a word, for pages that show one pass after the other.
+fn pass(plays: bool, cell: &Cell) -> String {
+    if plays { format!(" data-pass=\"{}\"", cell.pass) } else { String::new() }
+}
+
 /// Curves from each lane to its words: to the middle of those that are side by side.
 fn ways(drawing: &mut Drawing, scene: &Scene, layout: &Layout) {
+    let plays = plays(scene);
     let (from_y, top) = (LANES.0 + LANES.1, layout.top() - 18.0);
     for lane in 0..32 {
         let mut runs: Vec<(&Cell, &Cell)> = Vec::new();
@@ -189,7 +200,8 @@ fn ways(drawing: &mut Drawing, scene: &Scene, layout: &Layout) {
             let [from, to] = [from, to].map(Number);
             let class = if first.waits { "way waits" } else { "way" };
             drawing.add(format_args!(
-                "<path class=\"{class}\" data-lane=\"{lane}\" d=\"M{from} {}C{from} {} {to} {} {to} {}V{}\"/>",
+                "<path class=\"{class}\" data-lane=\"{lane}\"{} d=\"M{from} {}C{from} {} {to} {} {to} {}V{}\"/>",
+                pass(plays, first),
                 Number(from_y),
                 Number(from_y + bend),
                 Number(top - bend),
@@ -238,6 +250,7 @@ fn distance(bytes: u64) -> String {
 
 /// The words that lanes ask for, each with its lane.
 fn words(drawing: &mut Drawing, scene: &Scene, layout: &Layout) {
+    let plays = plays(scene);
     let small = if layout.row_height < 14.0 || scene.columns.bytes > 4 { " small" } else { "" };
     for cell in &scene.cells {
         let Some(y) = layout.rows[cell.row] else { continue };
@@ -245,7 +258,8 @@ fn words(drawing: &mut Drawing, scene: &Scene, layout: &Layout) {
         let (left, right) = layout.span(cell, scene.columns.bytes);
         let lanes: Vec<String> =
             (0..32).filter(|lane| cell.lanes >> lane & 1 == 1).map(|lane| lane.to_string()).collect();
-        drawing.saying(&format!(" data-lanes=\"{}\"", lanes.join(" ")), &said(scene, cell, &lanes), |drawing| {
+        let attributes = format!(" data-lanes=\"{}\"{}", lanes.join(" "), pass(plays, cell));
+        drawing.saying(&attributes, &said(scene, cell, &lanes), |drawing| {
             drawing.rect(&format!("word{waits}"), (left, y), (right - left, layout.row_height), 2.0);
             let baseline = y + layout.row_height / 2.0 + if small.is_empty() { 3.4 } else { 2.9 };
             // A lane's byte has no room for its number.

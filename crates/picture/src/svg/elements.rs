@@ -3,8 +3,7 @@
 use std::fmt::Write as _;
 
 use super::{Drawing, Number};
-use crate::ElementMaps;
-use crate::elements::{ElementMap, Grid};
+use crate::elements::{Counted, ElementMap, ElementMaps, Grid};
 
 const LEFT: f64 = 12.0;
 /// A map's side, and the space between two.
@@ -40,21 +39,25 @@ pub fn elements(maps: &ElementMaps) -> String {
     for array in &arrays {
         for some in with(array).chunks(BESIDE) {
             for (index, variant) in some.iter().enumerate() {
-                map(&mut drawing, variant, array, (LEFT + index as f64 * (MAP + GAP), y), most);
+                map(&mut drawing, maps.counted, variant, array, (LEFT + index as f64 * (MAP + GAP), y), most);
             }
             y += HEAD + MAP + FOOT;
         }
     }
-    key(&mut drawing, y + 8.0, most);
+    key(&mut drawing, maps.counted, y + 8.0, most);
     drawing.finish()
 }
 
-fn map(drawing: &mut Drawing, variant: &ElementMap, array: &str, (x, y): (f64, f64), most: f64) {
+fn map(drawing: &mut Drawing, counted: Counted, variant: &ElementMap, array: &str, (x, y): (f64, f64), most: f64) {
     let Some(words) = variant.words(array) else { return };
     let loads = variant.loads(array).unwrap_or_default();
     let grid = Grid::of(words);
-    let said =
-        format!("{}, {array}: each word of 4 bytes is loaded {loads}; rows of {} words", variant.name, grid.width);
+    let said = format!(
+        "{}, {array}: each word of 4 bytes is {} {loads}; rows of {} words",
+        variant.name,
+        counted.done(),
+        grid.width
+    );
     drawing.saying("", &said, |drawing| {
         drawing.label("cell strong", (x, y + 14.0), &variant.name);
         drawing.label("cell", (x, y + 30.0), &format!("{array}: {loads}"));
@@ -83,17 +86,19 @@ fn map(drawing: &mut Drawing, variant: &ElementMap, array: &str, (x, y): (f64, f
             drawing.path(&format!("heat{shade}"), path);
         }
         let below = top + cell * rows as f64 + 15.0;
-        drawing.label("cell faint", (x, below), &format!("{} loads", variant.all(array)));
+        if counted == Counted::Loads {
+            drawing.label("cell faint", (x, below), &format!("{} loads", variant.all(array)));
+        }
     });
 }
 
 /// The scale.
-fn key(drawing: &mut Drawing, y: f64, most: f64) {
+fn key(drawing: &mut Drawing, counted: Counted, y: f64, most: f64) {
     for shade in 1..=LEVELS {
         let x = LEFT + 20.0 + (shade - 1) as f64 * 12.0;
         drawing.rect(&format!("heat{shade}"), (x, y), (12.0, 11.0), 0.0);
     }
     drawing.label("key", (LEFT + 6.0, y + 10.0), "0");
-    let text = format!("{} loads of a word of 4 bytes by lanes; linear", wording::number(most));
+    let text = format!("{} {}; linear", wording::number(most), counted.scale());
     drawing.label("key", (LEFT + 20.0 + LEVELS as f64 * 12.0 + 6.0, y + 10.0), &text);
 }

@@ -1,5 +1,5 @@
-//! A sweep over names as SVG: bars from left to right, each beside its name, for names that have no room below upright
-//! bars, and for more series than there are colours.
+//! A sweep over names as SVG: bars from left to right, each beside its name, for names that have no
+//! room below upright bars, and for more series than there are colours.
 
 use super::plot::{described, said};
 use super::{Drawing, Number, WIDTH};

@@ -1,5 +1,5 @@
-//! A memory chart as SVG: the kernel at the left, DRAM at the right, and between them arrows as wide
-//! as what moves. Widths are linear; bytes have one scale, passes another and a paler colour.
+//! A memory chart as SVG: the kernel at the left, DRAM at the right, and between them arrows as
+//! wide as what moves. Widths are linear; bytes have one scale, passes another and a paler colour.
 
 use super::{Drawing, Number};
 use crate::MemoryChart;

@@ -8,14 +8,20 @@ mod access;
 mod elements;
 mod horizontal;
 mod memory;
+mod occupancy;
 mod overview;
+mod play;
 mod plot;
+mod race;
 
 pub use access::access;
 pub use elements::elements;
 pub use memory::memory;
+pub use occupancy::occupancy;
 pub use overview::{Overview, OverviewLine, overview};
+pub use play::playing;
 pub use plot::plot;
+pub use race::race;
 
 use std::fmt::Write as _;
 

@@ -165,8 +165,8 @@ impl Frame<'_> {
     }
 }
 
-/// Which of these labels are shown, of which the middles and half the widths are given: every second one, or every
-/// third, and so on, as far as they have room.
+/// Which of these labels are shown, of which the middles and half the widths are given: every
+/// second one, or every third, and so on, as far as they have room.
 fn labelled(places: &[(f64, f64)]) -> Vec<usize> {
     let fits = |one: usize, other: usize| places[one].0 + places[one].1 <= places[other].0 - places[other].1;
     let every = |step: usize| (0..places.len()).step_by(step).collect::<Vec<_>>();

@@ -2,8 +2,7 @@
 //! where there is room.
 
 use super::{FAINT, Paint, STRONG, WASTED};
-use crate::ElementMaps;
-use crate::elements::{Grid, SIDE};
+use crate::elements::{Counted, ElementMaps, Grid, SIDE};
 
 /// From 0 loads to the most.
 const SHADES: [char; 5] = ['·', '░', '▒', '▓', '█'];
@@ -40,11 +39,16 @@ pub fn elements(maps: &ElementMaps, width: usize, paint: Paint) -> String {
         }
     }
     let shades: String = SHADES.iter().collect();
-    let key = format!(
-        "{shades} from 0 loads of a word to {}: linear, the same in all maps. A word has 4 bytes; loads of lanes count, of which a \
-         warp's request serves up to 32.",
-        wording::number(most)
-    );
+    let (unit, what) = match maps.counted {
+        Counted::Loads => {
+            ("loads of a word", "A word has 4 bytes; loads of lanes count, of which a warp's request serves up to 32.")
+        }
+        Counted::Moves => (
+            "requests",
+            "Requests count that move the word's sector of 32 bytes, whether they ask for the word or not.",
+        ),
+    };
+    let key = format!("{shades} from 0 {unit} to {}: linear, the same in all maps. {what}", wording::number(most));
     text += "\n";
     wording::wrapped(&key, width, "", "").lines().for_each(|line| text += &(paint.with(FAINT, line) + "\n"));
     text

@@ -1,5 +1,5 @@
-//! A memory chart as text: for each way, a bar of what moves, the variants below each other. Bars are
-//! linear; bytes have one scale, passes another.
+//! A memory chart as text: for each way, a bar of what moves, the variants below each other. Bars
+//! are linear; bytes have one scale, passes another.
 
 use super::{BAR, FAINT, PASSES, Paint, STRONG, WASTED};
 use crate::MemoryChart;
@@ -7,7 +7,7 @@ use crate::memory::{Cache, Flow, MemoryPanel, Ratio, Way};
 
 /// The column of the two ends, where lines are wide enough for it.
 const ENDS: usize = 21;
-/// Where a bar has fewer columns beside the numbers, it has a line of its own.
+/// A bar that would have fewer columns beside the numbers goes onto a separate line.
 const SHORTEST: usize = 8;
 /// The most columns of a bar.
 const LONGEST: usize = 32;
@@ -123,7 +123,8 @@ fn line(chart: &MemoryChart, columns: &Columns, panel: usize, way: Way, paint: P
         return format!("{head}none").trim_end().to_owned() + "\n";
     };
     let amount = chart.amount(way, flow.amount);
-    // Requests and bytes may differ in different ways; the requests' ratio stands where bytes say "same".
+    // Requests and bytes may differ in different ways; the requests' ratio stands where bytes say
+    // "same".
     let ratio = chart.ratio(panel, way).filter(|ratio| !matches!(ratio, Ratio::Same));
     let words = ratio.map(|ratio| ratio.words(!way.has_passes()));
     let words = words.or_else(|| {

@@ -3,8 +3,49 @@
 //! Asynchronous copy", "Parallel Synchronization and Communication Instructions: mbarrier").
 
 use super::memory::AtomicOp;
+use super::memory::Scope;
 use super::operand::{Address, Destination, Operand};
+use super::tensor::{TensorCopy, TensorField};
 use super::types::{Space, Type};
+
+/// Operations of copies, and of the barriers that count them.
+#[derive(Clone, Debug, PartialEq)]
+#[allow(missing_docs)] // fields as in `Op`
+pub enum AsyncOp {
+    /// `cp.async`: 4, 8 or 16 bytes from global to shared memory.
+    Copy(Box<AsyncCopy>),
+    /// `cp.async.commit_group`: the thread's copies since the last commit become a group.
+    Commit,
+    /// `cp.async.wait_group`: waits until at most `groups_left` groups are pending. `None` is
+    /// `wait_all`, which includes copies in no group.
+    Wait { groups_left: Option<u32> },
+    /// `cp.async.mbarrier.arrive`: arrives once the thread's copies so far are complete. `.noinc`:
+    /// the barrier's count already includes this arrival.
+    ArriveAfterCopies { space: Space, counted_before: bool, address: Address },
+    /// `cp.async.bulk` and `cp.reduce.async.bulk`.
+    BulkCopy(Box<BulkCopy>),
+    /// `cp.async.bulk.commit_group`.
+    CommitBulk,
+    /// `cp.async.bulk.wait_group`: waits until at most `groups_left` groups are pending; `.read`:
+    /// until their sources have been read.
+    WaitForBulk { groups_left: u32, reads_only: bool },
+    /// `st.async` and `red.async`: into the shared memory of a block of the cluster, whose mbarrier
+    /// counts the bytes.
+    Store(Box<AsyncStore>),
+    /// `cp.async.bulk.tensor` and its prefetch and reduction: a box of a tensor map.
+    TensorCopy(Box<TensorCopy>),
+    /// `tensormap.replace`: changes a field of the tensor map at an address in `Global`, `Shared`
+    /// or `Generic`.
+    ReplaceTensorField { space: Space, address: Address, field: TensorField, value: Operand },
+    /// `tensormap.cp_fenceproxy`: the warp copies a tensor map from shared to global memory, and
+    /// releases it.
+    CopyTensorMap { dst: Address, src: Address, scope: Scope },
+    /// `mbarrier`: counts and bytes are `u32`, a state is `b64`, the result of a test a predicate.
+    /// Only arrivals and counts of bytes reach the barrier of another block.
+    Mbarrier { action: MbarrierAction, space: Space, address: Address },
+    /// `mbarrier.pending_count`: the pending count, `u32`, in a barrier's state, `b64`.
+    PendingCount { dst: Destination, state: Operand },
+}
 
 /// `cp.async`: from global to shared memory.
 #[derive(Clone, Copy, Debug, PartialEq)]

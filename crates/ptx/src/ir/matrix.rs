@@ -8,6 +8,36 @@ use super::names::names;
 use super::operand::{Address, Destination, Operand};
 use super::operation::Rounding;
 use super::types::Space;
+use super::warpgroup::WarpgroupMultiply;
+
+/// Operations on matrices.
+#[derive(Clone, Debug, PartialEq)]
+#[allow(missing_docs)] // fields as in `Op`
+pub enum MatrixOp {
+    /// `ldmatrix`: for each destination (one, two or four of `b32`), a matrix of 8 x 8 elements of
+    /// 16 bits. The space is shared or generic.
+    Load { space: Space, transposed: bool, dsts: Vec<Destination>, address: Address },
+    /// `stmatrix`. Typed as [`MatrixOp::Load`].
+    Store { space: Space, transposed: bool, address: Address, srcs: Vec<Operand> },
+    /// `movmatrix`: a matrix of 8 x 8 elements of 16 bits, transposed. Both are `b32`.
+    Transpose { dst: Destination, src: Operand },
+    /// `mma` and `wmma.mma`. Shape, types and layouts are one of the variants that PTX lists, and
+    /// each operand has as many registers as its fragment needs.
+    Multiply(Box<MatrixMultiply>),
+    /// `wmma.load`: as many registers as the fragment of `tile` needs.
+    LoadFragment { tile: Box<MatrixTile>, dsts: Vec<Destination> },
+    /// `wmma.store`. Typed as [`MatrixOp::LoadFragment`].
+    StoreFragment { tile: Box<MatrixTile>, srcs: Vec<Operand> },
+    /// `wgmma.mma_async`: `b`, and `a` unless it is in registers, is a `b64` descriptor of shared
+    /// memory.
+    WarpgroupMultiply(Box<WarpgroupMultiply>),
+    /// `wgmma.fence`: orders writes to registers before the `wgmma.mma_async` that use them.
+    WarpgroupFence,
+    /// `wgmma.commit_group`: the products since the last commit become a group.
+    CommitProducts,
+    /// `wgmma.wait_group`: waits until at most `groups_left` groups are pending.
+    WaitForProducts { groups_left: u32 },
+}
 
 names! {
     /// The type of a matrix's elements.

@@ -2,13 +2,15 @@
 //! and `host` read.
 //!
 //! [`Module`] and what it declares are in `module`; a function's body is a list of [`Instruction`]s
-//! (`instruction`), which name an operation with its modifiers (`operation`, and a file for each
-//! family), types and state spaces (`types`) and operands (`operand`). `names` gives values their
-//! words in PTX, for `typing` and `print`. `sources` lists what an instruction reads. `lines` maps
+//! (`instruction`), which name an operation (a file for each family) with its modifiers, types and
+//! state spaces (`types`) and operands (`operand`). `names` gives values their words in PTX, for
+//! `typing` and `print`. `effects` is the table of what an instruction reads and does. `lines` maps
 //! bytes to lines and columns. Nothing here parses or checks: an operation that exists is one that
 //! `typing` has accepted.
 
 mod asynchronous;
+mod compute;
+mod effects;
 mod instruction;
 mod lanes;
 mod lines;
@@ -18,7 +20,6 @@ mod module;
 mod names;
 mod operand;
 mod operation;
-mod sources;
 mod special;
 mod tensor;
 mod texture;
@@ -27,6 +28,8 @@ mod video;
 mod warpgroup;
 
 pub use asynchronous::*;
+pub use compute::*;
+pub use effects::*;
 pub use instruction::*;
 pub use lanes::*;
 pub(crate) use lines::LineTable;
@@ -38,7 +41,6 @@ pub(crate) use names::FromName;
 pub use operand::*;
 pub(crate) use operation::ModeFlag;
 pub use operation::*;
-pub use sources::*;
 pub use special::*;
 pub use tensor::*;
 pub use texture::*;

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::instruction::{Instruction, Op};
+use super::instruction::{ControlOp, Instruction, Op};
 use super::lines::{LineTable, Span};
 use super::texture::SamplerState;
 use super::types::{Space, Type};
@@ -196,7 +196,7 @@ impl Function {
     /// a function, which might.
     pub fn may_begin_early(&self) -> bool {
         let body = self.body.as_deref().unwrap_or_default();
-        let takes_constant = |op: &Op| matches!(op, Op::Call { .. }) || op.sources().takes_constant;
+        let takes_constant = |op: &Op| matches!(op, Op::Control(ControlOp::Call { .. })) || op.takes_constant();
         !body.iter().any(|instruction| takes_constant(&instruction.op)) && waits_on_every_path(body)
     }
 }
@@ -214,34 +214,17 @@ fn waits_on_every_path(body: &[Instruction]) -> bool {
         }
         match instruction.op {
             Op::WaitForEarlierGrids if instruction.guard.is_none() => {}
-            Op::Branch { target, .. } => {
+            Op::Control(ControlOp::Branch { target, .. }) => {
                 open.push(target as usize);
                 if instruction.guard.is_some() {
                     open.push(place + 1);
                 }
             }
-            ref op if op.is_in_registers() => open.push(place + 1),
+            Op::Compute(_) | Op::Load { space: Space::Parameter, .. } => open.push(place + 1),
             _ => return false,
         }
     }
     true
-}
-
-impl Op {
-    /// Whether it only works on registers and reads parameters.
-    fn is_in_registers(&self) -> bool {
-        matches!(
-            self,
-            Self::Load { space: Space::Parameter, .. }
-                | Self::Move { .. }
-                | Self::Convert { .. }
-                | Self::ConvertAddress { .. }
-                | Self::SetPredicate { .. }
-                | Self::Unary { .. }
-                | Self::Binary { .. }
-                | Self::Ternary { .. }
-        )
-    }
 }
 
 impl Module {

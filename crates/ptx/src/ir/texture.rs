@@ -1,12 +1,45 @@
 //! Textures and surfaces: the operands of their instructions, and the state of samplers (PTX ISA,
 //! "Texture Instructions", "Surface Instructions").
 
+use super::memory::AtomicOp;
 use super::module::{Register, Variable};
 use super::names::names;
 use super::operand::{Destination, Operand};
 use super::special::Axis;
 use super::types::Type;
 use crate::Handle;
+
+/// Operations on textures and surfaces.
+#[derive(Clone, Debug, PartialEq)]
+#[allow(missing_docs)] // fields as in `Op`
+pub enum TextureOp {
+    /// `tex` and `tld4`.
+    Fetch(Box<TextureFetch>),
+    /// `txq`, `suq`, of one level of a mip-mapped texture, or else of the first level.
+    Query { what: TextureQuery, of_surface: bool, dst: Destination, object: Opaque, level: Option<Operand> },
+    /// `suld.b`: the first coordinate counts bytes.
+    SurfaceLoad { ty: Type, dsts: Vec<Destination>, surface: Opaque, position: TexelPosition, outside: OutOfRange },
+    /// `sust.b`; `sust.p` is `formatted`: coordinates count elements, values are converted to the
+    /// surface's format.
+    SurfaceStore {
+        formatted: bool,
+        ty: Type,
+        srcs: Vec<Operand>,
+        surface: Opaque,
+        position: TexelPosition,
+        outside: OutOfRange,
+    },
+    /// `sured.b`; `sured.p` is `by_element`: the first coordinate counts elements, not bytes.
+    SurfaceReduce {
+        by_element: bool,
+        op: AtomicOp,
+        ty: Type,
+        src: Operand,
+        surface: Opaque,
+        position: TexelPosition,
+        outside: OutOfRange,
+    },
+}
 
 names! {
     /// The shape of a texture or surface, and so of its coordinates.

@@ -7,7 +7,7 @@ use crate::environment::Entity;
 use crate::errors::{DeclarationError, NameError, NameKind, Parsed, SyntaxError, fault};
 use crate::syntax::cursor::Word;
 use crate::syntax::lexer::TokenKind;
-use crate::{Instruction, Linkage, Op, Space, Span, typing};
+use crate::{ControlOp, Instruction, Linkage, Op, Space, Span, typing};
 
 /// Braces nested deeper than this are rejected.
 const DEPTH: usize = 256;
@@ -47,7 +47,7 @@ impl<'t> Parser<'t> {
     /// Stores the results that are registers at the end of a body, too.
     fn end_of_body(&mut self, span: Span) {
         let location = self.environment.function.location;
-        self.store_register_results(&Instruction { guard: None, op: Op::Return, span, location });
+        self.store_register_results(&Instruction { guard: None, op: Op::Control(ControlOp::Return), span, location });
     }
 
     fn body_item(&mut self) -> Parsed<()> {
@@ -159,7 +159,7 @@ impl<'t> Parser<'t> {
         let (guard, op) = typing::instruction(&statement, &mut self.environment)?;
         let location = self.environment.function.location;
         let instruction = Instruction { guard, op, span: statement.span, location };
-        if instruction.op == Op::Return {
+        if instruction.op == Op::Control(ControlOp::Return) {
             self.store_register_results(&instruction);
         }
         let function = &mut self.environment.function;

@@ -6,7 +6,7 @@ use crate::environment::{Entity, Pending, Signature};
 use crate::errors::{DeclarationError, Parsed, fault};
 use crate::syntax::cursor::Word;
 use crate::syntax::lexer::TokenKind;
-use crate::{Callee, Function, Handle, Linkage, Op, Variable};
+use crate::{Callee, ControlOp, Function, Handle, Linkage, Op, Variable};
 use std::collections::HashMap;
 
 /// The most bytes of parameters that a function may have.
@@ -160,8 +160,8 @@ impl<'t> Parser<'t> {
             };
             let instruction = &mut self.environment.function.body[at];
             match (resolved, &mut instruction.op) {
-                (Ok(positions), Op::Branch { target, .. }) => *target = positions[0],
-                (Ok(positions), Op::BranchIndexed { targets, .. }) => *targets = positions,
+                (Ok(positions), Op::Control(ControlOp::Branch { target, .. })) => *target = positions[0],
+                (Ok(positions), Op::Control(ControlOp::BranchIndexed { targets, .. })) => *targets = positions,
                 (Err(fault), _) => {
                     let start = instruction.span.start;
                     self.report(*fault, start);
@@ -191,7 +191,7 @@ impl<'t> Parser<'t> {
                 return;
             }
             let body = self.environment.module.functions[function].body.as_mut();
-            if let Some(Op::Call { callee: Callee::Indirect { candidates, .. }, .. }) =
+            if let Some(Op::Control(ControlOp::Call { callee: Callee::Indirect { candidates, .. }, .. })) =
                 body.and_then(|body| body.get_mut(at)).map(|instruction| &mut instruction.op)
             {
                 candidates.clone_from(found);

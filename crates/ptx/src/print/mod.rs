@@ -28,7 +28,8 @@ mod text;
 use std::fmt;
 
 use crate::{
-    BarrierAction, BarrierReduction, CallOperand, Callee, Function, Instruction, Module, Op, TernaryOp, VoteMode,
+    AsyncOp, BarrierAction, BarrierOp, BarrierReduction, CallOperand, Callee, ComputeOp, ControlOp, Function,
+    Instruction, MatrixOp, Module, Op, StackOp, TernaryOp, TextureOp, VoteMode, WarpOp,
 };
 use text::{Names, Part, Text};
 
@@ -51,61 +52,6 @@ impl Instruction {
 /// Adds the text of an operation.
 fn operation<'m>(op: &Op, text: Text<'m>) -> Text<'m> {
     match op {
-        Op::Move { ty, dst, src } => text.op("mov").ty(*ty).arg(dst).arg(src),
-        Op::MoveVector { ty, dsts, srcs } => text.op("mov").lanes(dsts.len()).ty(*ty).args(dsts).args(srcs),
-        Op::Pack { ty, dst, parts } => text.op("mov").ty(*ty).arg(dst).args(parts),
-        Op::Unpack { ty, dsts, src } => text.op("mov").ty(*ty).args(dsts).arg(src),
-        Op::Convert { to, from, mode, dst, src } => text.op("cvt").mode(*mode).ty(*to).ty(*from).arg(dst).arg(src),
-        Op::ConvertPair { to, from, mode, dst, a, b } => {
-            text.op("cvt").mode(*mode).ty(*to).ty(*from).arg(dst).arg(a).arg(b)
-        }
-        Op::ConvertPack { bits, signed, dst, a, b, c } => {
-            let text = text.op("cvt.pack.sat").dot(&format!("{}{bits}", if *signed { 's' } else { 'u' })).dot("s32");
-            text.when(c.is_some(), "b32").arg(dst).arg(a).arg(b).each(c)
-        }
-        Op::ConvertAddress { space, to_generic, ty, dst, src } => {
-            text.op("cvta").when(!to_generic, "to").dot(space.name()).ty(*ty).arg(dst).arg(src)
-        }
-        Op::IsSpace { space, dst, src } => text.op("isspacep").dot(space.name()).arg(dst).arg(src),
-        Op::IsType { ty, dst, src } => text.op("istypep").ty(*ty).arg(dst).arg(src),
-
-        Op::Unary { op, ty, mode, dst, a } => text.op(op.name()).mode(*mode).ty(*ty).arg(dst).arg(a),
-        Op::Binary { op, ty, mode, dst, a, b } => {
-            text.op(arithmetic::binary(*op, *ty)).mode(*mode).ty(*ty).arg(dst).arg(a).arg(b)
-        }
-        Op::Ternary { op, ty, mode, dst, a, b, c } => {
-            let text = arithmetic::ternary(text, *op, *ty, *mode).arg(dst).arg(a).arg(b).arg(c);
-            if let TernaryOp::Logic(table) = op { text.truth_table(*table) } else { text }
-        }
-        Op::LogicAndTest { table, combine, dst, dst_is_set, a, b, c } => {
-            let text = text.op("lop3").dot(combine.op.name()).dot("b32").pair(*dst, *dst_is_set);
-            text.arg(a).arg(b).arg(c).truth_table(*table).arg(combine.predicate)
-        }
-        Op::BitFieldInsert { ty, dst, a, b, position, length } => {
-            text.op("bfi").ty(*ty).arg(dst).arg(a).arg(b).arg(position).arg(length)
-        }
-        Op::Carry { op, ty, carry_in, carry_out, dst, a, b, c } => {
-            let (name, half) = arithmetic::carry(*op);
-            let text = text.op(name).op(if *carry_in { "c" } else { "" }).dot(half).when(*carry_out, "cc");
-            text.ty(*ty).arg(dst).arg(a).arg(b).each(c)
-        }
-        Op::ScalarVideo(video) => arithmetic::scalar_video(text, video),
-        Op::SimdVideo(video) => arithmetic::simd_video(text, video),
-
-        Op::SetPredicate { comparison, ty, flush_subnormals, combine, dst, dst_not, a, b } => {
-            let text = text.op("setp").comparison(*comparison, combine, *flush_subnormals);
-            text.ty(*ty).pair(*dst, *dst_not).arg(a).arg(b).combined(combine)
-        }
-        Op::Set { comparison, to, ty, flush_subnormals, combine, dst, a, b } => {
-            let text = text.op("set").comparison(*comparison, combine, *flush_subnormals);
-            text.ty(*to).ty(*ty).arg(dst).arg(a).arg(b).combined(combine)
-        }
-        Op::Select { ty, dst, a, b, predicate } => text.op("selp").ty(*ty).arg(dst).arg(a).arg(b).arg(predicate),
-        Op::SelectBySign { ty, selector, flush_subnormals, dst, a, b, c } => {
-            text.op("slct").when(*flush_subnormals, "ftz").ty(*ty).ty(*selector).arg(dst).arg(a).arg(b).arg(c)
-        }
-        Op::TestProperty { property, ty, dst, a } => text.op("testp").dot(property.name()).ty(*ty).arg(dst).arg(a),
-
         Op::Load { space, ordering, scope, cache, non_coherent, uniform, ty, dsts, address } => {
             let text = text.op(if *uniform { "ldu" } else { "ld" }).ordering(*ordering, *scope).dot(space.name());
             let text = text.dot(cache.name()).when(*non_coherent, "nc").lanes(dsts.len()).ty(*ty);
@@ -130,93 +76,15 @@ fn operation<'m>(op: &Op, text: Text<'m>) -> Text<'m> {
         Op::Prefetch { space, address } => memory::prefetch(text, *space).arg(address),
         Op::CreatePolicy { dst } => text.op("createpolicy.fractional.L2::evict_normal.b64").arg(dst),
         Op::Fence { ordering, scope, proxies } => memory::fence(text, *ordering, *scope, proxies),
-
-        Op::TextureFetch(fetch) => memory::texture_fetch(text, fetch),
-        Op::TextureQuery { what, of_surface, dst, object, level } => {
-            let text = text.op(if *of_surface { "suq" } else { "txq" }).when(level.is_some(), "level");
-            text.dot(what.name()).dot("b32").arg(dst).operand(|text| text.put_list("[", [object], "]")).each(level)
-        }
-        Op::SurfaceLoad { ty, dsts, surface, position, outside } => {
-            let text = text.op("suld.b").dot(position.geometry.name()).lanes(dsts.len()).ty(*ty);
-            text.dot(outside.name()).args(dsts).texel(*surface, None, position)
-        }
-        Op::SurfaceStore { formatted, ty, srcs, surface, position, outside } => {
-            let text = text.op(if *formatted { "sust.p" } else { "sust.b" }).dot(position.geometry.name());
-            let text = text.lanes(srcs.len()).ty(*ty).dot(outside.name());
-            text.texel(*surface, None, position).args(srcs)
-        }
-        Op::SurfaceReduce { by_element, op, ty, src, surface, position, outside } => {
-            let text = text.op(if *by_element { "sured.p" } else { "sured.b" }).dot(op.name());
-            let text = text.dot(position.geometry.name()).ty(*ty).dot(outside.name());
-            text.texel(*surface, None, position).arg(src)
-        }
-
-        Op::CopyAsync(copy) => copies::by_thread(text, copy),
-        Op::CommitCopies => text.op("cp.async.commit_group"),
-        Op::WaitForCopies { groups_left: Some(groups) } => text.op("cp.async.wait_group").number(*groups),
-        Op::WaitForCopies { groups_left: None } => text.op("cp.async.wait_all"),
-        Op::ArriveAfterCopies { space, counted_before, address } => {
-            let text = text.op("cp.async.mbarrier.arrive").when(*counted_before, "noinc").dot(space.name());
-            text.dot("b64").arg(address)
-        }
-        Op::BulkCopy(copy) => copies::bulk(text, copy),
-        Op::CommitBulkCopies => text.op("cp.async.bulk.commit_group"),
-        Op::WaitForBulkCopies { groups_left, reads_only } => {
-            text.op("cp.async.bulk.wait_group").when(*reads_only, "read").number(*groups_left)
-        }
-        Op::StoreAsync(store) => copies::store(text, store),
-        Op::TensorCopy(copy) => copies::tensor(text, copy),
-        Op::ReplaceTensorField { space, address, field, value } => {
-            copies::replace_field(text, *space, *field, address).arg(value)
-        }
-        Op::CopyTensorMap { dst, src, scope } => {
-            let text = text.op("tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release");
-            text.dot(scope.name()).dot("sync.aligned").arg(dst).arg(src).number(128u32)
-        }
-        Op::Mbarrier { action, space, address } => copies::mbarrier(text, action, *space, address),
-        Op::PendingCount { dst, state } => text.op("mbarrier.pending_count.b64").arg(dst).arg(state),
-
-        Op::LoadMatrix { space, transposed, dsts, address } => {
-            matrices::moved(text.op("ldmatrix"), dsts.len(), *transposed, *space).vector(dsts).arg(address)
-        }
-        Op::StoreMatrix { space, transposed, address, srcs } => {
-            matrices::moved(text.op("stmatrix"), srcs.len(), *transposed, *space).arg(address).vector(srcs)
-        }
-        Op::TransposeMatrix { dst, src } => text.op("movmatrix.sync.aligned.m8n8.trans.b16").arg(dst).arg(src),
-        Op::MatrixMultiply(product) => matrices::multiply(text, product),
-        Op::LoadFragment { tile, dsts } => {
-            let text = matrices::tile(text.op("wmma.load"), tile, "c").vector(dsts);
-            text.arg(tile.address).each(tile.stride)
-        }
-        Op::StoreFragment { tile, srcs } => {
-            let text = matrices::tile(text.op("wmma.store"), tile, "d").arg(tile.address);
-            text.vector(srcs).each(tile.stride)
-        }
-        Op::WarpgroupMultiply(product) => matrices::warpgroup(text, product),
-        Op::WarpgroupFence => text.op("wgmma.fence.sync.aligned"),
-        Op::CommitProducts => text.op("wgmma.commit_group.sync.aligned"),
-        Op::WaitForProducts { groups_left } => text.op("wgmma.wait_group.sync.aligned").number(*groups_left),
-
-        Op::Shuffle { mode, dst, in_range, src, lane, clamp, members } => {
-            let text = text.op("shfl").when(members.is_some(), "sync").dot(mode.name()).dot("b32");
-            text.pair(*dst, *in_range).arg(src).arg(lane).arg(clamp).each(members)
-        }
-        Op::Vote { mode, dst, predicate, members } => {
-            let ty = if *mode == VoteMode::Ballot { "b32" } else { "pred" };
-            let text = text.op("vote").when(members.is_some(), "sync").dot(mode.name()).dot(ty);
-            text.arg(dst).arg(predicate).each(members)
-        }
-        Op::Match { all, ty, dst, all_equal, src, members } => {
-            let text = text.op(if *all { "match.all.sync" } else { "match.any.sync" }).ty(*ty);
-            text.pair(*dst, *all_equal).arg(src).arg(members)
-        }
-        Op::WarpReduce { op, ty, dst, src, members } => {
-            text.op("redux.sync").dot(op.name()).ty(*ty).arg(dst).arg(src).arg(members)
-        }
-        Op::ActiveMask { dst } => text.op("activemask.b32").arg(dst),
-        Op::Elect { dst, leader, members } => text.op("elect.sync").pair(*dst, *leader).arg(members),
-
-        Op::Barrier { action, aligned, barrier, threads } => {
+        Op::WaitForEarlierGrids => text.op("griddepcontrol.wait"),
+        Op::NoEffect => text.op("pmevent").number(0u32),
+        Op::NanoSleep { duration } => text.op("nanosleep.u32").arg(duration),
+        Op::Compute(op) => compute(text, op),
+        Op::Texture(op) => texture(text, op),
+        Op::Async(op) => asynchronous(text, op),
+        Op::Matrix(op) => matrix(text, op),
+        Op::Warp(op) => warp(text, op),
+        Op::Barrier(BarrierOp::Block { action, aligned, barrier, threads }) => {
             let text = text.op(if *aligned { "bar" } else { "barrier" });
             match action {
                 BarrierAction::Synchronize => text.dot("sync").arg(barrier).each(threads),
@@ -228,31 +96,197 @@ fn operation<'m>(op: &Op, text: Text<'m>) -> Text<'m> {
                 }
             }
         }
-        Op::WarpBarrier { members } => text.op("bar.warp.sync").arg(members),
-        Op::ClusterBarrier { waits, relaxed, aligned } => {
+        Op::Barrier(BarrierOp::Warp { members }) => text.op("bar.warp.sync").arg(members),
+        Op::Barrier(BarrierOp::Cluster { waits, relaxed, aligned }) => {
             let text = text.op("barrier.cluster").dot(if *waits { "wait" } else { "arrive" });
             text.when(*relaxed, "relaxed").when(*aligned, "aligned")
         }
-        Op::MapToBlock { ty, dst, src, rank } => text.op("mapa").ty(*ty).arg(dst).arg(src).arg(rank),
-        Op::RankOfAddress { ty, dst, src } => text.op("getctarank").ty(*ty).arg(dst).arg(src),
-        Op::WaitForEarlierGrids => text.op("griddepcontrol.wait"),
-        Op::NoEffect => text.op("pmevent").number(0u32),
-        Op::NanoSleep { duration } => text.op("nanosleep.u32").arg(duration),
+        Op::Control(op) => control(text, op),
+        Op::Stack(StackOp::Allocate { ty, dst, size, align }) => {
+            text.op("alloca").ty(*ty).arg(dst).arg(size).number(*align)
+        }
+        Op::Stack(StackOp::Save { ty, dst }) => text.op("stacksave").ty(*ty).arg(dst),
+        Op::Stack(StackOp::Restore { ty, src }) => text.op("stackrestore").ty(*ty).arg(src),
+    }
+}
 
-        Op::Branch { target, uniform } => text.op("bra").when(*uniform, "uni").arg(Label(*target)),
-        Op::BranchIndexed { index, targets, uniform } => {
+fn compute<'m>(text: Text<'m>, op: &ComputeOp) -> Text<'m> {
+    match op {
+        ComputeOp::Move { ty, dst, src } => text.op("mov").ty(*ty).arg(dst).arg(src),
+        ComputeOp::MoveVector { ty, dsts, srcs } => text.op("mov").lanes(dsts.len()).ty(*ty).args(dsts).args(srcs),
+        ComputeOp::Pack { ty, dst, parts } => text.op("mov").ty(*ty).arg(dst).args(parts),
+        ComputeOp::Unpack { ty, dsts, src } => text.op("mov").ty(*ty).args(dsts).arg(src),
+        ComputeOp::Convert { to, from, mode, dst, src } => {
+            text.op("cvt").mode(*mode).ty(*to).ty(*from).arg(dst).arg(src)
+        }
+        ComputeOp::ConvertPair { to, from, mode, dst, a, b } => {
+            text.op("cvt").mode(*mode).ty(*to).ty(*from).arg(dst).arg(a).arg(b)
+        }
+        ComputeOp::ConvertPack { bits, signed, dst, a, b, c } => {
+            let text = text.op("cvt.pack.sat").dot(&format!("{}{bits}", if *signed { 's' } else { 'u' })).dot("s32");
+            text.when(c.is_some(), "b32").arg(dst).arg(a).arg(b).each(c)
+        }
+        ComputeOp::ConvertAddress { space, to_generic, ty, dst, src } => {
+            text.op("cvta").when(!to_generic, "to").dot(space.name()).ty(*ty).arg(dst).arg(src)
+        }
+        ComputeOp::IsSpace { space, dst, src } => text.op("isspacep").dot(space.name()).arg(dst).arg(src),
+        ComputeOp::IsType { ty, dst, src } => text.op("istypep").ty(*ty).arg(dst).arg(src),
+        ComputeOp::Unary { op, ty, mode, dst, a } => text.op(op.name()).mode(*mode).ty(*ty).arg(dst).arg(a),
+        ComputeOp::Binary { op, ty, mode, dst, a, b } => {
+            text.op(arithmetic::binary(*op, *ty)).mode(*mode).ty(*ty).arg(dst).arg(a).arg(b)
+        }
+        ComputeOp::Ternary { op, ty, mode, dst, a, b, c } => {
+            let text = arithmetic::ternary(text, *op, *ty, *mode).arg(dst).arg(a).arg(b).arg(c);
+            if let TernaryOp::Logic(table) = op { text.truth_table(*table) } else { text }
+        }
+        ComputeOp::LogicAndTest { table, combine, dst, dst_is_set, a, b, c } => {
+            let text = text.op("lop3").dot(combine.op.name()).dot("b32").pair(*dst, *dst_is_set);
+            text.arg(a).arg(b).arg(c).truth_table(*table).arg(combine.predicate)
+        }
+        ComputeOp::BitFieldInsert { ty, dst, a, b, position, length } => {
+            text.op("bfi").ty(*ty).arg(dst).arg(a).arg(b).arg(position).arg(length)
+        }
+        ComputeOp::Carry { op, ty, carry_in, carry_out, dst, a, b, c } => {
+            let (name, half) = arithmetic::carry(*op);
+            let text = text.op(name).op(if *carry_in { "c" } else { "" }).dot(half).when(*carry_out, "cc");
+            text.ty(*ty).arg(dst).arg(a).arg(b).each(c)
+        }
+        ComputeOp::ScalarVideo(video) => arithmetic::scalar_video(text, video),
+        ComputeOp::SimdVideo(video) => arithmetic::simd_video(text, video),
+        ComputeOp::SetPredicate { comparison, ty, flush_subnormals, combine, dst, dst_not, a, b } => {
+            let text = text.op("setp").comparison(*comparison, combine, *flush_subnormals);
+            text.ty(*ty).pair(*dst, *dst_not).arg(a).arg(b).combined(combine)
+        }
+        ComputeOp::Set { comparison, to, ty, flush_subnormals, combine, dst, a, b } => {
+            let text = text.op("set").comparison(*comparison, combine, *flush_subnormals);
+            text.ty(*to).ty(*ty).arg(dst).arg(a).arg(b).combined(combine)
+        }
+        ComputeOp::Select { ty, dst, a, b, predicate } => text.op("selp").ty(*ty).arg(dst).arg(a).arg(b).arg(predicate),
+        ComputeOp::SelectBySign { ty, selector, flush_subnormals, dst, a, b, c } => {
+            text.op("slct").when(*flush_subnormals, "ftz").ty(*ty).ty(*selector).arg(dst).arg(a).arg(b).arg(c)
+        }
+        ComputeOp::TestProperty { property, ty, dst, a } => {
+            text.op("testp").dot(property.name()).ty(*ty).arg(dst).arg(a)
+        }
+        ComputeOp::MapToBlock { ty, dst, src, rank } => text.op("mapa").ty(*ty).arg(dst).arg(src).arg(rank),
+        ComputeOp::RankOfAddress { ty, dst, src } => text.op("getctarank").ty(*ty).arg(dst).arg(src),
+    }
+}
+
+fn texture<'m>(text: Text<'m>, op: &TextureOp) -> Text<'m> {
+    match op {
+        TextureOp::Fetch(fetch) => memory::texture_fetch(text, fetch),
+        TextureOp::Query { what, of_surface, dst, object, level } => {
+            let text = text.op(if *of_surface { "suq" } else { "txq" }).when(level.is_some(), "level");
+            text.dot(what.name()).dot("b32").arg(dst).operand(|text| text.put_list("[", [object], "]")).each(level)
+        }
+        TextureOp::SurfaceLoad { ty, dsts, surface, position, outside } => {
+            let text = text.op("suld.b").dot(position.geometry.name()).lanes(dsts.len()).ty(*ty);
+            text.dot(outside.name()).args(dsts).texel(*surface, None, position)
+        }
+        TextureOp::SurfaceStore { formatted, ty, srcs, surface, position, outside } => {
+            let text = text.op(if *formatted { "sust.p" } else { "sust.b" }).dot(position.geometry.name());
+            let text = text.lanes(srcs.len()).ty(*ty).dot(outside.name());
+            text.texel(*surface, None, position).args(srcs)
+        }
+        TextureOp::SurfaceReduce { by_element, op, ty, src, surface, position, outside } => {
+            let text = text.op(if *by_element { "sured.p" } else { "sured.b" }).dot(op.name());
+            let text = text.dot(position.geometry.name()).ty(*ty).dot(outside.name());
+            text.texel(*surface, None, position).arg(src)
+        }
+    }
+}
+
+fn asynchronous<'m>(text: Text<'m>, op: &AsyncOp) -> Text<'m> {
+    match op {
+        AsyncOp::Copy(copy) => copies::by_thread(text, copy),
+        AsyncOp::Commit => text.op("cp.async.commit_group"),
+        AsyncOp::Wait { groups_left: Some(groups) } => text.op("cp.async.wait_group").number(*groups),
+        AsyncOp::Wait { groups_left: None } => text.op("cp.async.wait_all"),
+        AsyncOp::ArriveAfterCopies { space, counted_before, address } => {
+            let text = text.op("cp.async.mbarrier.arrive").when(*counted_before, "noinc").dot(space.name());
+            text.dot("b64").arg(address)
+        }
+        AsyncOp::BulkCopy(copy) => copies::bulk(text, copy),
+        AsyncOp::CommitBulk => text.op("cp.async.bulk.commit_group"),
+        AsyncOp::WaitForBulk { groups_left, reads_only } => {
+            text.op("cp.async.bulk.wait_group").when(*reads_only, "read").number(*groups_left)
+        }
+        AsyncOp::Store(store) => copies::store(text, store),
+        AsyncOp::TensorCopy(copy) => copies::tensor(text, copy),
+        AsyncOp::ReplaceTensorField { space, address, field, value } => {
+            copies::replace_field(text, *space, *field, address).arg(value)
+        }
+        AsyncOp::CopyTensorMap { dst, src, scope } => {
+            let text = text.op("tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release");
+            text.dot(scope.name()).dot("sync.aligned").arg(dst).arg(src).number(128u32)
+        }
+        AsyncOp::Mbarrier { action, space, address } => copies::mbarrier(text, action, *space, address),
+        AsyncOp::PendingCount { dst, state } => text.op("mbarrier.pending_count.b64").arg(dst).arg(state),
+    }
+}
+
+fn matrix<'m>(text: Text<'m>, op: &MatrixOp) -> Text<'m> {
+    match op {
+        MatrixOp::Load { space, transposed, dsts, address } => {
+            matrices::moved(text.op("ldmatrix"), dsts.len(), *transposed, *space).vector(dsts).arg(address)
+        }
+        MatrixOp::Store { space, transposed, address, srcs } => {
+            matrices::moved(text.op("stmatrix"), srcs.len(), *transposed, *space).arg(address).vector(srcs)
+        }
+        MatrixOp::Transpose { dst, src } => text.op("movmatrix.sync.aligned.m8n8.trans.b16").arg(dst).arg(src),
+        MatrixOp::Multiply(product) => matrices::multiply(text, product),
+        MatrixOp::LoadFragment { tile, dsts } => {
+            let text = matrices::tile(text.op("wmma.load"), tile, "c").vector(dsts);
+            text.arg(tile.address).each(tile.stride)
+        }
+        MatrixOp::StoreFragment { tile, srcs } => {
+            let text = matrices::tile(text.op("wmma.store"), tile, "d").arg(tile.address);
+            text.vector(srcs).each(tile.stride)
+        }
+        MatrixOp::WarpgroupMultiply(product) => matrices::warpgroup(text, product),
+        MatrixOp::WarpgroupFence => text.op("wgmma.fence.sync.aligned"),
+        MatrixOp::CommitProducts => text.op("wgmma.commit_group.sync.aligned"),
+        MatrixOp::WaitForProducts { groups_left } => text.op("wgmma.wait_group.sync.aligned").number(*groups_left),
+    }
+}
+
+fn warp<'m>(text: Text<'m>, op: &WarpOp) -> Text<'m> {
+    match op {
+        WarpOp::Shuffle { mode, dst, in_range, src, lane, clamp, members } => {
+            let text = text.op("shfl").when(members.is_some(), "sync").dot(mode.name()).dot("b32");
+            text.pair(*dst, *in_range).arg(src).arg(lane).arg(clamp).each(members)
+        }
+        WarpOp::Vote { mode, dst, predicate, members } => {
+            let ty = if *mode == VoteMode::Ballot { "b32" } else { "pred" };
+            let text = text.op("vote").when(members.is_some(), "sync").dot(mode.name()).dot(ty);
+            text.arg(dst).arg(predicate).each(members)
+        }
+        WarpOp::Match { all, ty, dst, all_equal, src, members } => {
+            let text = text.op(if *all { "match.all.sync" } else { "match.any.sync" }).ty(*ty);
+            text.pair(*dst, *all_equal).arg(src).arg(members)
+        }
+        WarpOp::Reduce { op, ty, dst, src, members } => {
+            text.op("redux.sync").dot(op.name()).ty(*ty).arg(dst).arg(src).arg(members)
+        }
+        WarpOp::ActiveMask { dst } => text.op("activemask.b32").arg(dst),
+        WarpOp::Elect { dst, leader, members } => text.op("elect.sync").pair(*dst, *leader).arg(members),
+    }
+}
+
+fn control<'m>(text: Text<'m>, op: &ControlOp) -> Text<'m> {
+    match op {
+        ControlOp::Branch { target, uniform } => text.op("bra").when(*uniform, "uni").arg(Label(*target)),
+        ControlOp::BranchIndexed { index, targets, uniform } => {
             text.op("brx.idx").when(*uniform, "uni").arg(index).vector(targets.iter().map(|&target| Label(target)))
         }
-        Op::Call { callee, results, arguments, uniform } => {
+        ControlOp::Call { callee, results, arguments, uniform } => {
             call(text.op("call").when(*uniform, "uni"), callee, results, arguments)
         }
-        Op::StackAllocate { ty, dst, size, align } => text.op("alloca").ty(*ty).arg(dst).arg(size).number(*align),
-        Op::StackSave { ty, dst } => text.op("stacksave").ty(*ty).arg(dst),
-        Op::StackRestore { ty, src } => text.op("stackrestore").ty(*ty).arg(src),
-        Op::Return => text.op("ret"),
-        Op::Exit => text.op("exit"),
-        Op::Trap => text.op("trap"),
-        Op::Breakpoint => text.op("brkpt"),
+        ControlOp::Return => text.op("ret"),
+        ControlOp::Exit => text.op("exit"),
+        ControlOp::Trap => text.op("trap"),
+        ControlOp::Breakpoint => text.op("brkpt"),
     }
 }
 

@@ -1,4 +1,4 @@
-//! Text to tokens. Never fails: text that is not a token becomes a token of a kind of its own, which
+//! Text to tokens. Never fails: text that is not a token becomes a token of a special kind, which
 //! the parser reports.
 //!
 //! The longest match wins, as in the grammar of the PTX manual. Each function below takes the text

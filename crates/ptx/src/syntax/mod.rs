@@ -2,9 +2,9 @@
 //!
 //! A [`Cursor`](cursor::Cursor) moves over the tokens of [`lexer`]; [`expression`], [`operands`]
 //! and [`statement`] give it a method for each thing to read, each file using those before it. The
-//! tables [`opcodes`], [`targets`], [`versions`] and [`unsupported`] know instructions by their names.
-//! *Invariant:* nothing here knows the module, a scope or an operation: `typing` and `parser` are
-//! above.
+//! tables [`opcodes`], [`targets`], [`versions`] and [`unsupported`] know instructions by their
+//! names. *Invariant:* nothing here knows the module, a scope or an operation: `typing` and
+//! `parser` are above.
 
 pub(crate) mod constant;
 pub(crate) mod cursor;

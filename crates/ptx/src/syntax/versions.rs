@@ -1,6 +1,6 @@
 //! Which `.version` of PTX the modifiers of an instruction, a directive, a target or a variable's
-//! type need, according to `ptxas`. What an opcode needs is in [`opcodes`](super::opcodes), and what
-//! depends on operands in `typing/needs.rs`.
+//! type need, according to `ptxas`. What an opcode needs is in [`opcodes`](super::opcodes), and
+//! what depends on operands in `typing/needs.rs`.
 //!
 //! A form that came with the oldest target that has it is not listed here: [`TARGETS`] knows that
 //! target's version.

@@ -4,7 +4,7 @@ use super::context::Context;
 use super::mode::{GivenModes, Modes};
 use crate::Type::*;
 use crate::errors::{OperandError, Parsed, fault};
-use crate::{BinaryOp, BooleanOp, Combine, FromName as _, Op, PermuteMode, TernaryOp, Type, UnaryOp};
+use crate::{BinaryOp, BooleanOp, Combine, ComputeOp, FromName as _, PermuteMode, TernaryOp, Type, UnaryOp};
 
 const NONE: Modes = Modes::NONE;
 const ROUND: Modes = Modes::ROUND;
@@ -36,7 +36,7 @@ fn unary_modes(op: UnaryOp, ty: Type) -> Option<Modes> {
 }
 
 /// `op d, a;`
-pub(super) fn unary(c: &mut Context<'_, '_>) -> Parsed<Op> {
+pub(super) fn unary(c: &mut Context<'_, '_>) -> Parsed<ComputeOp> {
     use UnaryOp::*;
     let Some(mut op) = UnaryOp::from_name(c.opcode()) else { return c.unknown_opcode() };
     if let FindLeadingBit { shift_amount } = &mut op {
@@ -49,7 +49,7 @@ pub(super) fn unary(c: &mut Context<'_, '_>) -> Parsed<Op> {
     c.operands(2)?;
     let counts = matches!(op, PopulationCount | CountLeadingZeros | FindLeadingBit { .. });
     let dst = c.dst(0, if counts { U32 } else { ty })?;
-    Ok(Op::Unary { op, ty, mode, dst, a: c.src(1, ty)? })
+    Ok(ComputeOp::Unary { op, ty, mode, dst, a: c.src(1, ty)? })
 }
 
 /// The modifiers that `add`, `min` and the like allow for a type; `None` if they do not take the
@@ -84,7 +84,7 @@ fn binary_modes(op: BinaryOp, ty: Type) -> Option<Modes> {
 }
 
 /// `op d, a, b;`
-pub(super) fn binary(c: &mut Context<'_, '_>) -> Parsed<Op> {
+pub(super) fn binary(c: &mut Context<'_, '_>) -> Parsed<ComputeOp> {
     use BinaryOp::*;
     const WRAP: [(&str, bool); 2] = [("clamp", false), ("wrap", true)];
     let op = match (c.opcode(), BinaryOp::from_name(c.opcode())) {
@@ -104,16 +104,24 @@ pub(super) fn binary(c: &mut Context<'_, '_>) -> Parsed<Op> {
     let mode = c.allow(given, allowed, ty)?;
     c.operands_between(3..=if of_three { 4 } else { 3 })?;
     let second = if matches!(op, ShiftLeft | ShiftRight | SignZeroExtend { .. }) { U32 } else { ty };
-    Ok(Op::Binary { op, ty, mode, dst: c.dst(0, ty)?, a: c.src(1, ty)?, b: c.src(2, second)? })
+    Ok(ComputeOp::Binary { op, ty, mode, dst: c.dst(0, ty)?, a: c.src(1, ty)?, b: c.src(2, second)? })
 }
 
 /// `max{.ftz}{.NaN}{.abs}.f32 d, a, b, c;`
-fn extremum_of_three(c: &mut Context<'_, '_>, minimum: bool, given: GivenModes) -> Parsed<Op> {
+fn extremum_of_three(c: &mut Context<'_, '_>, minimum: bool, given: GivenModes) -> Parsed<ComputeOp> {
     let mode = c.allow(given, FTZ.and(Modes::NAN), F32)?;
     let absolute = c.accept("abs");
     c.operands(4)?;
     let op = if minimum { TernaryOp::Minimum3 { absolute } } else { TernaryOp::Maximum3 { absolute } };
-    Ok(Op::Ternary { op, ty: F32, mode, dst: c.dst(0, F32)?, a: c.src(1, F32)?, b: c.src(2, F32)?, c: c.src(3, F32)? })
+    Ok(ComputeOp::Ternary {
+        op,
+        ty: F32,
+        mode,
+        dst: c.dst(0, F32)?,
+        a: c.src(1, F32)?,
+        b: c.src(2, F32)?,
+        c: c.src(3, F32)?,
+    })
 }
 
 /// The type of twice the width.
@@ -127,7 +135,7 @@ fn widened(ty: Type) -> Type {
 }
 
 /// `mul` and `mad`, whose integer forms select a half of the product.
-pub(super) fn multiply(c: &mut Context<'_, '_>) -> Parsed<Op> {
+pub(super) fn multiply(c: &mut Context<'_, '_>) -> Parsed<ComputeOp> {
     let is_mad = c.opcode() == "mad";
     let half = c.choose(&[
         ("lo", (BinaryOp::Multiply, TernaryOp::MultiplyAdd)),
@@ -145,7 +153,7 @@ pub(super) fn multiply(c: &mut Context<'_, '_>) -> Parsed<Op> {
             let mode = c.allow(given, allowed, ty)?;
             c.operands(3)?;
             let (dst, a, b) = (c.dst(0, ty)?, c.src(1, ty)?, c.src(2, ty)?);
-            return Ok(Op::Binary { op: BinaryOp::Multiply, ty, mode, dst, a, b });
+            return Ok(ComputeOp::Binary { op: BinaryOp::Multiply, ty, mode, dst, a, b });
         }
         let allowed = match ty {
             F32 => ROUND.and(FTZ).and(SAT).and(Modes::NEEDED),
@@ -156,7 +164,7 @@ pub(super) fn multiply(c: &mut Context<'_, '_>) -> Parsed<Op> {
         let mode = c.allow(given, allowed, ty)?;
         c.operands(4)?;
         let (dst, a, b) = (c.dst(0, ty)?, c.src(1, ty)?, c.src(2, ty)?);
-        return Ok(Op::Ternary { op: TernaryOp::FusedMultiplyAdd, ty, mode, dst, a, b, c: c.src(3, ty)? });
+        return Ok(ComputeOp::Ternary { op: TernaryOp::FusedMultiplyAdd, ty, mode, dst, a, b, c: c.src(3, ty)? });
     };
     let wide = product == BinaryOp::MultiplyWide;
     let ty = if wide { c.ty_of(&[U16, U32, S16, S32])? } else { c.ty_of(&[U16, U32, U64, S16, S32, S64])? };
@@ -166,14 +174,14 @@ pub(super) fn multiply(c: &mut Context<'_, '_>) -> Parsed<Op> {
     let result = if wide { widened(ty) } else { ty };
     let (dst, a, b) = (c.dst(0, result)?, c.src(1, ty)?, c.src(2, ty)?);
     if is_mad {
-        Ok(Op::Ternary { op: sum, ty, mode, dst, a, b, c: c.src(3, result)? })
+        Ok(ComputeOp::Ternary { op: sum, ty, mode, dst, a, b, c: c.src(3, result)? })
     } else {
-        Ok(Op::Binary { op: product, ty, mode, dst, a, b })
+        Ok(ComputeOp::Binary { op: product, ty, mode, dst, a, b })
     }
 }
 
 /// `op d, a, b, c;`
-pub(super) fn ternary(c: &mut Context<'_, '_>) -> Parsed<Op> {
+pub(super) fn ternary(c: &mut Context<'_, '_>) -> Parsed<ComputeOp> {
     match c.opcode() {
         "fma" => fused(c),
         "lop3" => logic(c),
@@ -184,7 +192,7 @@ pub(super) fn ternary(c: &mut Context<'_, '_>) -> Parsed<Op> {
 }
 
 /// `fma`
-fn fused(c: &mut Context<'_, '_>) -> Parsed<Op> {
+fn fused(c: &mut Context<'_, '_>) -> Parsed<ComputeOp> {
     let given = c.modes()?;
     let ty = c.ty()?;
     let allowed = match ty {
@@ -199,11 +207,11 @@ fn fused(c: &mut Context<'_, '_>) -> Parsed<Op> {
     let mode = c.allow(given, allowed.and(Modes::NEEDED), ty)?;
     c.operands(4)?;
     let (dst, a, b) = (c.dst(0, ty)?, c.src(1, ty)?, c.src(2, ty)?);
-    Ok(Op::Ternary { op: TernaryOp::FusedMultiplyAdd, ty, mode, dst, a, b, c: c.src(3, ty)? })
+    Ok(ComputeOp::Ternary { op: TernaryOp::FusedMultiplyAdd, ty, mode, dst, a, b, c: c.src(3, ty)? })
 }
 
 /// `mad24`, `sad`, `bfe`, `shf`, `fns`
-fn plain_ternary(c: &mut Context<'_, '_>) -> Parsed<Op> {
+fn plain_ternary(c: &mut Context<'_, '_>) -> Parsed<ComputeOp> {
     use TernaryOp::*;
     const WRAP: [(&str, bool); 2] = [("clamp", false), ("wrap", true)];
     let op = match c.opcode() {
@@ -233,11 +241,19 @@ fn plain_ternary(c: &mut Context<'_, '_>) -> Parsed<Op> {
         FunnelShiftLeft { .. } | FunnelShiftRight { .. } => (ty, U32),
         _ => (ty, ty),
     };
-    Ok(Op::Ternary { op, ty, mode, dst: c.dst(0, ty)?, a: c.src(1, ty)?, b: c.src(2, second)?, c: c.src(3, third)? })
+    Ok(ComputeOp::Ternary {
+        op,
+        ty,
+        mode,
+        dst: c.dst(0, ty)?,
+        a: c.src(1, ty)?,
+        b: c.src(2, second)?,
+        c: c.src(3, third)?,
+    })
 }
 
 /// `lop3.b32 d, a, b, c, table;`, `lop3.or.b32 d|p, a, b, c, table, q;`
-fn logic(c: &mut Context<'_, '_>) -> Parsed<Op> {
+fn logic(c: &mut Context<'_, '_>) -> Parsed<ComputeOp> {
     let boolean = c.choose_of(&[BooleanOp::And, BooleanOp::Or]);
     let ty = c.ty_of(&[B32])?;
     if let Some(op) = boolean {
@@ -250,26 +266,26 @@ fn logic(c: &mut Context<'_, '_>) -> Parsed<Op> {
         let (a, b, third) = (c.src(1, ty)?, c.src(2, ty)?, c.src(3, ty)?);
         let table = c.immediate(4, 255)? as u8;
         let combine = Combine { op, predicate: c.predicate(5)? };
-        return Ok(Op::LogicAndTest { table, combine, dst, dst_is_set, a, b, c: third });
+        return Ok(ComputeOp::LogicAndTest { table, combine, dst, dst_is_set, a, b, c: third });
     }
     c.operands(5)?;
     let (dst, a, b, third) = (c.dst(0, ty)?, c.src(1, ty)?, c.src(2, ty)?, c.src(3, ty)?);
     let table = c.immediate(4, 255)? as u8;
-    Ok(Op::Ternary { op: TernaryOp::Logic(table), ty, mode: Default::default(), dst, a, b, c: third })
+    Ok(ComputeOp::Ternary { op: TernaryOp::Logic(table), ty, mode: Default::default(), dst, a, b, c: third })
 }
 
 /// `prmt.b32.mode d, a, b, c;`
-fn permute(c: &mut Context<'_, '_>) -> Parsed<Op> {
+fn permute(c: &mut Context<'_, '_>) -> Parsed<ComputeOp> {
     let ty = c.ty_of(&[B32])?;
     let mode = c.choose_of(PermuteMode::ALL);
     c.operands(4)?;
     let op = TernaryOp::Permute(mode.unwrap_or(PermuteMode::Index));
     let (dst, a, b) = (c.dst(0, ty)?, c.src(1, ty)?, c.src(2, ty)?);
-    Ok(Op::Ternary { op, ty, mode: Default::default(), dst, a, b, c: c.src(3, ty)? })
+    Ok(ComputeOp::Ternary { op, ty, mode: Default::default(), dst, a, b, c: c.src(3, ty)? })
 }
 
 /// `dp4a.atype.btype`, `dp2a.lo.atype.btype`
-fn dot_product(c: &mut Context<'_, '_>) -> Parsed<Op> {
+fn dot_product(c: &mut Context<'_, '_>) -> Parsed<ComputeOp> {
     let high = match c.opcode() {
         "dp2a" => Some(c.require(&[("lo", false), ("hi", true)], "`.lo` or `.hi`")?),
         _ => None,
@@ -283,13 +299,13 @@ fn dot_product(c: &mut Context<'_, '_>) -> Parsed<Op> {
     let ty = if a_signed || b_signed { S32 } else { U32 };
     c.operands(4)?;
     let (dst, a, b) = (c.dst(0, ty)?, c.src32(1)?, c.src32(2)?);
-    Ok(Op::Ternary { op, ty, mode: Default::default(), dst, a, b, c: c.src(3, ty)? })
+    Ok(ComputeOp::Ternary { op, ty, mode: Default::default(), dst, a, b, c: c.src(3, ty)? })
 }
 
 /// `bfi d, a, b, position, length;`
-pub(super) fn bit_field_insert(c: &mut Context<'_, '_>) -> Parsed<Op> {
+pub(super) fn bit_field_insert(c: &mut Context<'_, '_>) -> Parsed<ComputeOp> {
     let ty = c.ty_of(&[B32, B64])?;
     c.operands(5)?;
     let (dst, a, b) = (c.dst(0, ty)?, c.src(1, ty)?, c.src(2, ty)?);
-    Ok(Op::BitFieldInsert { ty, dst, a, b, position: c.src(3, U32)?, length: c.src(4, U32)? })
+    Ok(ComputeOp::BitFieldInsert { ty, dst, a, b, position: c.src(3, U32)?, length: c.src(4, U32)? })
 }

@@ -4,7 +4,7 @@
 use super::context::Context;
 use crate::Type::*;
 use crate::errors::Parsed;
-use crate::{BarrierAction, BarrierReduction, Op};
+use crate::{BarrierAction, BarrierOp, BarrierReduction, Op};
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Action {
@@ -16,12 +16,12 @@ enum Action {
 /// `bar{.cta}.sync a{, b};`, `bar.arrive a, b;`, `bar.red.popc.u32 d, a{, b}, {!}c;`,
 /// `bar.warp.sync members;`, and the same with `barrier`, which the threads of a warp need not
 /// execute together unless it is `.aligned`
-pub(super) fn barrier(c: &mut Context<'_, '_>) -> Parsed<Op> {
+pub(super) fn barrier(c: &mut Context<'_, '_>) -> Parsed<BarrierOp> {
     let always_aligned = c.opcode() == "bar";
     if always_aligned && c.accept("warp") {
         c.require(&[("sync", ())], "`.sync`")?;
         c.operands(1)?;
-        return Ok(Op::WarpBarrier { members: c.src32(0)? });
+        return Ok(BarrierOp::Warp { members: c.src32(0)? });
     }
     c.accept("cta");
     let actions = [("sync", Action::Synchronize), ("arrive", Action::Arrive), ("red", Action::Reduce)];
@@ -33,7 +33,7 @@ pub(super) fn barrier(c: &mut Context<'_, '_>) -> Parsed<Op> {
         let barrier = c.src32(0)?;
         let threads = if c.count() == 2 { Some(c.src32(1)?) } else { None };
         let action = if arrives { BarrierAction::Arrive } else { BarrierAction::Synchronize };
-        return Ok(Op::Barrier { action, aligned, barrier, threads });
+        return Ok(BarrierOp::Block { action, aligned, barrier, threads });
     }
     let op = c.require_of(BarrierReduction::ALL, "an operation such as `.popc`")?;
     let aligned = always_aligned || c.accept("aligned");
@@ -43,7 +43,7 @@ pub(super) fn barrier(c: &mut Context<'_, '_>) -> Parsed<Op> {
     let barrier = c.src32(1)?;
     let threads = if c.count() == 4 { Some(c.src32(2)?) } else { None };
     let predicate = c.predicate(c.count() - 1)?;
-    Ok(Op::Barrier { action: BarrierAction::Reduce { op, destination, predicate }, aligned, barrier, threads })
+    Ok(BarrierOp::Block { action: BarrierAction::Reduce { op, destination, predicate }, aligned, barrier, threads })
 }
 
 /// `nanosleep.u32 t;`

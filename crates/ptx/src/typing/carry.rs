@@ -4,10 +4,10 @@
 use super::context::Context;
 use crate::Type::*;
 use crate::errors::Parsed;
-use crate::{CarryOp, Op};
+use crate::{CarryOp, ComputeOp};
 
 /// `add.cc`, `addc{.cc}`, `sub.cc`, `subc{.cc}`, `mad.lo.cc`, `madc.hi{.cc}`, ...
-pub(super) fn carry(c: &mut Context<'_, '_>) -> Parsed<Op> {
+pub(super) fn carry(c: &mut Context<'_, '_>) -> Parsed<ComputeOp> {
     let carry_in = c.opcode().ends_with('c');
     let op = match c.opcode() {
         "add" | "addc" => CarryOp::Add,
@@ -20,5 +20,5 @@ pub(super) fn carry(c: &mut Context<'_, '_>) -> Parsed<Op> {
     c.operands(if multiplies { 4 } else { 3 })?;
     let (dst, a, b) = (c.dst(0, ty)?, c.src(1, ty)?, c.src(2, ty)?);
     let third = if multiplies { Some(c.src(3, ty)?) } else { None };
-    Ok(Op::Carry { op, ty, carry_in, carry_out, dst, a, b, c: third })
+    Ok(ComputeOp::Carry { op, ty, carry_in, carry_out, dst, a, b, c: third })
 }

@@ -1,13 +1,13 @@
 //! Types instructions of clusters and of grids that overlap, and hints to the hardware, which have
 //! no visible effect.
 
-use crate::Op;
 use crate::Type::*;
 use crate::errors::{InstructionError, OperandError, Parsed, fault};
 use crate::typing::context::Context;
+use crate::{BarrierOp, ComputeOp, Op};
 
 /// `barrier.cluster.arrive{.sem}{.aligned};`, `barrier.cluster.wait{.acquire}{.aligned};`
-pub(in crate::typing) fn barrier(c: &mut Context<'_, '_>) -> Parsed<Op> {
+pub(in crate::typing) fn barrier(c: &mut Context<'_, '_>) -> Parsed<BarrierOp> {
     c.accept("cluster");
     let waits = c.require(&[("arrive", false), ("wait", true)], "`.arrive` or `.wait`")?;
     let orderings: &[(&str, bool)] =
@@ -15,25 +15,25 @@ pub(in crate::typing) fn barrier(c: &mut Context<'_, '_>) -> Parsed<Op> {
     let relaxed = c.choose(orderings).unwrap_or(false);
     let aligned = c.accept("aligned");
     c.operands(0)?;
-    Ok(Op::ClusterBarrier { waits, relaxed, aligned })
+    Ok(BarrierOp::Cluster { waits, relaxed, aligned })
 }
 
 /// `mapa{.shared::cluster}.u64 d, a, rank;`: the address in another block of the cluster of what is
 /// at `a` in this one
-pub(in crate::typing) fn map(c: &mut Context<'_, '_>) -> Parsed<Op> {
+pub(in crate::typing) fn map(c: &mut Context<'_, '_>) -> Parsed<ComputeOp> {
     c.accept("shared::cluster");
     let ty = c.ty_of(&[U32, U64])?;
     c.operands(3)?;
     let (dst, src) = (c.dst(0, ty)?, crate::typing::movement::value_or_address(c, 1, ty)?);
-    Ok(Op::MapToBlock { ty, dst, src, rank: c.src(2, U32)? })
+    Ok(ComputeOp::MapToBlock { ty, dst, src, rank: c.src(2, U32)? })
 }
 
 /// `getctarank{.shared::cluster}.u64 d, a;`: the block of the cluster that an address belongs to
-pub(in crate::typing) fn rank(c: &mut Context<'_, '_>) -> Parsed<Op> {
+pub(in crate::typing) fn rank(c: &mut Context<'_, '_>) -> Parsed<ComputeOp> {
     c.accept("shared::cluster");
     let ty = c.ty_of(&[U32, U64])?;
     c.operands(2)?;
-    Ok(Op::RankOfAddress { ty, dst: c.dst(0, U32)?, src: crate::typing::movement::value_or_address(c, 1, ty)? })
+    Ok(ComputeOp::RankOfAddress { ty, dst: c.dst(0, U32)?, src: crate::typing::movement::value_or_address(c, 1, ty)? })
 }
 
 /// `griddepcontrol.wait;`, `griddepcontrol.launch_dependents;`

@@ -3,7 +3,7 @@
 use super::context::Context;
 use crate::Type::*;
 use crate::errors::Parsed;
-use crate::{BooleanOp, Combine, Comparison, FloatProperty, Kind, Op, Type};
+use crate::{BooleanOp, Combine, Comparison, ComputeOp, FloatProperty, Kind, Type};
 
 /// Comparisons that have another name for unsigned types.
 const UNSIGNED: [(&str, Comparison); 4] = [
@@ -37,7 +37,7 @@ fn compares(name: &str, ty: Type) -> bool {
 const COMPARED: [Type; 15] = [B16, B32, B64, U16, U32, U64, S16, S32, S64, F16, F16x2, Bf16, Bf16x2, F32, F64];
 
 /// `setp.lt{.and}{.ftz}.u32 p{|q}, a, b{, c};`
-pub(super) fn setp(c: &mut Context<'_, '_>) -> Parsed<Op> {
+pub(super) fn setp(c: &mut Context<'_, '_>) -> Parsed<ComputeOp> {
     let (comparison, name) = comparison(c)?;
     let boolean = c.choose_of(BooleanOp::ALL);
     let flush_subnormals = c.accept("ftz");
@@ -53,11 +53,11 @@ pub(super) fn setp(c: &mut Context<'_, '_>) -> Parsed<Op> {
         Some(op) => Some(Combine { op, predicate: c.predicate(3)? }),
         None => None,
     };
-    Ok(Op::SetPredicate { comparison, ty, flush_subnormals, combine, dst, dst_not, a, b })
+    Ok(ComputeOp::SetPredicate { comparison, ty, flush_subnormals, combine, dst, dst_not, a, b })
 }
 
 /// `set.lt{.and}{.ftz}.u32.f32 d, a, b{, c};`
-pub(super) fn set(c: &mut Context<'_, '_>) -> Parsed<Op> {
+pub(super) fn set(c: &mut Context<'_, '_>) -> Parsed<ComputeOp> {
     let (comparison, name) = comparison(c)?;
     let boolean = c.choose_of(BooleanOp::ALL);
     let flush_subnormals = c.accept("ftz");
@@ -74,30 +74,30 @@ pub(super) fn set(c: &mut Context<'_, '_>) -> Parsed<Op> {
         Some(op) => Some(Combine { op, predicate: c.predicate(3)? }),
         None => None,
     };
-    Ok(Op::Set { comparison, to, ty, flush_subnormals, combine, dst, a, b })
+    Ok(ComputeOp::Set { comparison, to, ty, flush_subnormals, combine, dst, a, b })
 }
 
 /// `selp.b32 d, a, b, p;`
-pub(super) fn selp(c: &mut Context<'_, '_>) -> Parsed<Op> {
+pub(super) fn selp(c: &mut Context<'_, '_>) -> Parsed<ComputeOp> {
     let ty = c.ty_of(&[B16, B32, B64, U16, U32, U64, S16, S32, S64, F32, F64])?;
     c.operands(4)?;
-    Ok(Op::Select { ty, dst: c.dst(0, ty)?, a: c.src(1, ty)?, b: c.src(2, ty)?, predicate: c.predicate(3)? })
+    Ok(ComputeOp::Select { ty, dst: c.dst(0, ty)?, a: c.src(1, ty)?, b: c.src(2, ty)?, predicate: c.predicate(3)? })
 }
 
 /// `slct{.ftz}.u32.s32 d, a, b, c;`
-pub(super) fn slct(c: &mut Context<'_, '_>) -> Parsed<Op> {
+pub(super) fn slct(c: &mut Context<'_, '_>) -> Parsed<ComputeOp> {
     let flush_subnormals = c.accept("ftz");
     let ty = c.ty_of(&[B16, B32, B64, U16, U32, U64, S16, S32, S64, F32, F64])?;
     let selector = c.ty_of(if flush_subnormals { &[F32] } else { &[S32, F32] })?;
     c.operands(4)?;
     let (dst, a, b) = (c.dst(0, ty)?, c.src(1, ty)?, c.src(2, ty)?);
-    Ok(Op::SelectBySign { ty, selector, flush_subnormals, dst, a, b, c: c.src(3, selector)? })
+    Ok(ComputeOp::SelectBySign { ty, selector, flush_subnormals, dst, a, b, c: c.src(3, selector)? })
 }
 
 /// `testp.finite.f32 p, a;`
-pub(super) fn testp(c: &mut Context<'_, '_>) -> Parsed<Op> {
+pub(super) fn testp(c: &mut Context<'_, '_>) -> Parsed<ComputeOp> {
     let property = c.require_of(FloatProperty::ALL, "a property such as `.finite`")?;
     let ty = c.ty_of(&[F32, F64])?;
     c.operands(2)?;
-    Ok(Op::TestProperty { property, ty, dst: c.dst(0, Pred)?, a: c.src(1, ty)? })
+    Ok(ComputeOp::TestProperty { property, ty, dst: c.dst(0, Pred)?, a: c.src(1, ty)? })
 }

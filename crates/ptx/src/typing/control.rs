@@ -8,7 +8,7 @@ use crate::environment::{Entity, Pending, Signature};
 use crate::errors::{NameError, NameKind, OperandError, Parsed, fault};
 use crate::syntax::cursor::Word;
 use crate::syntax::operands::{Name, Raw, RawOperand};
-use crate::{CallOperand, Callee, Function, Handle, Kind, Op, Operand, Space, Symbol, Type};
+use crate::{CallOperand, Callee, ControlOp, Function, Handle, Kind, Operand, Space, Symbol, Type};
 
 /// Operand `index`: a name.
 fn name_of<'t>(c: &Context<'_, 't>, index: usize, expected: &'static str) -> Parsed<Word<'t>> {
@@ -20,17 +20,17 @@ fn name_of<'t>(c: &Context<'_, 't>, index: usize, expected: &'static str) -> Par
 }
 
 /// `bra{.uni} label;`
-pub(super) fn branch(c: &mut Context<'_, '_>) -> Parsed<Op> {
+pub(super) fn branch(c: &mut Context<'_, '_>) -> Parsed<ControlOp> {
     let uniform = c.accept("uni");
     c.operands(1)?;
     let label = name_of(c, 0, "a label")?;
     let (at, scope) = (c.environment.function.body.len(), c.environment.scope_id());
     c.environment.function.pending.push(Pending::Branch { at, label, scope });
-    Ok(Op::Branch { target: 0, uniform })
+    Ok(ControlOp::Branch { target: 0, uniform })
 }
 
 /// `brx.idx{.uni} index, targets;`
-pub(super) fn branch_indexed(c: &mut Context<'_, '_>) -> Parsed<Op> {
+pub(super) fn branch_indexed(c: &mut Context<'_, '_>) -> Parsed<ControlOp> {
     c.require(&[("idx", ())], "`.idx`")?;
     let uniform = c.accept("uni");
     c.operands(2)?;
@@ -45,12 +45,12 @@ pub(super) fn branch_indexed(c: &mut Context<'_, '_>) -> Parsed<Op> {
     };
     let at = c.environment.function.body.len();
     c.environment.function.pending.push(Pending::Indexed { at, targets });
-    Ok(Op::BranchIndexed { index, targets: Vec::new(), uniform })
+    Ok(ControlOp::BranchIndexed { index, targets: Vec::new(), uniform })
 }
 
 /// `ret`, `exit`, `trap`, `brkpt`
-pub(super) fn ending(c: &mut Context<'_, '_>, op: Op) -> Parsed<Op> {
-    if op == Op::Return {
+pub(super) fn ending(c: &mut Context<'_, '_>, op: ControlOp) -> Parsed<ControlOp> {
+    if op == ControlOp::Return {
         c.accept("uni");
     }
     c.operands(0)?;
@@ -58,7 +58,7 @@ pub(super) fn ending(c: &mut Context<'_, '_>, op: Op) -> Parsed<Op> {
 }
 
 /// `call{.uni} (results), callee, (arguments){, table};`
-pub(super) fn call(c: &mut Context<'_, '_>) -> Parsed<Op> {
+pub(super) fn call(c: &mut Context<'_, '_>) -> Parsed<ControlOp> {
     let uniform = c.accept("uni");
     c.finish_modifiers()?;
     let Some(call) = &c.statement.call else {
@@ -116,7 +116,7 @@ pub(super) fn call(c: &mut Context<'_, '_>) -> Parsed<Op> {
         let at = c.environment.function.body.len() + c.environment.function.before.len();
         c.environment.function.indirect_calls.push((at, signature));
     }
-    Ok(Op::Call { callee, results, arguments, uniform })
+    Ok(ControlOp::Call { callee, results, arguments, uniform })
 }
 
 impl<'t> Context<'_, 't> {

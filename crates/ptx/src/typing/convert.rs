@@ -6,13 +6,13 @@ use super::mode::{GivenModes, Modes};
 use super::names::Width;
 use crate::Type::*;
 use crate::errors::{InstructionError, OperandError, Parsed, fault};
-use crate::{Kind, Op, Space, Type};
+use crate::{ComputeOp, Kind, Space, Type};
 
 /// The types that `cvt` converts between.
 const CONVERTED: [Type; 12] = [U8, U16, U32, U64, S8, S16, S32, S64, F16, Bf16, F32, F64];
 
 /// `cvt{.rnd}{.ftz}{.sat}.to.from d, a;`, `cvt.rn.f16x2.f32 d, a, b;`
-pub(super) fn cvt(c: &mut Context<'_, '_>) -> Parsed<Op> {
+pub(super) fn cvt(c: &mut Context<'_, '_>) -> Parsed<ComputeOp> {
     let given = c.modes()?;
     let to = c.ty()?;
     if matches!(to, F16x2 | Bf16x2 | E4m3x2 | E5m2x2 | Tf32) {
@@ -34,11 +34,11 @@ pub(super) fn cvt(c: &mut Context<'_, '_>) -> Parsed<Op> {
         false => Width::AtLeast,
     };
     let dst = c.destination(d, to, width(to, from))?;
-    Ok(Op::Convert { to, from, mode, dst, src: c.source(a, from, width(from, to))? })
+    Ok(ComputeOp::Convert { to, from, mode, dst, src: c.source(a, from, width(from, to))? })
 }
 
 /// Conversions to a pair of values in one word, and to `.tf32`.
-fn packed(c: &mut Context<'_, '_>, given: GivenModes, to: Type) -> Parsed<Op> {
+fn packed(c: &mut Context<'_, '_>, given: GivenModes, to: Type) -> Parsed<ComputeOp> {
     let from = c.ty_of(match to {
         F16x2 => &[F32, E4m3x2, E5m2x2],
         E4m3x2 | E5m2x2 => &[F32, F16x2],
@@ -57,14 +57,21 @@ fn packed(c: &mut Context<'_, '_>, given: GivenModes, to: Type) -> Parsed<Op> {
     }
     if from == F32 && to != Tf32 {
         c.operands(3)?;
-        return Ok(Op::ConvertPair { to, from, mode, dst: c.dst(0, to)?, a: c.src(1, from)?, b: c.src(2, from)? });
+        return Ok(ComputeOp::ConvertPair {
+            to,
+            from,
+            mode,
+            dst: c.dst(0, to)?,
+            a: c.src(1, from)?,
+            b: c.src(2, from)?,
+        });
     }
     c.operands(2)?;
-    Ok(Op::Convert { to, from, mode, dst: c.dst(0, to)?, src: c.src(1, from)? })
+    Ok(ComputeOp::Convert { to, from, mode, dst: c.dst(0, to)?, src: c.src(1, from)? })
 }
 
 /// `cvt.pack.sat.u16.s32 d, a, b;`, `cvt.pack.sat.u8.s32.b32 d, a, b, c;`
-pub(super) fn pack(c: &mut Context<'_, '_>) -> Parsed<Op> {
+pub(super) fn pack(c: &mut Context<'_, '_>) -> Parsed<ComputeOp> {
     c.accept("pack");
     c.require(&[("sat", ())], "`.sat`")?;
     let types = [
@@ -85,7 +92,7 @@ pub(super) fn pack(c: &mut Context<'_, '_>) -> Parsed<Op> {
     }
     c.operands(if narrow { 4 } else { 3 })?;
     let (dst, a, b) = (c.dst(0, B32)?, c.src(1, S32)?, c.src(2, S32)?);
-    Ok(Op::ConvertPack { bits, signed, dst, a, b, c: if narrow { Some(c.src32(3)?) } else { None } })
+    Ok(ComputeOp::ConvertPack { bits, signed, dst, a, b, c: if narrow { Some(c.src32(3)?) } else { None } })
 }
 
 /// The modifiers that a conversion allows.
@@ -135,17 +142,17 @@ fn check_rounding(c: &Context<'_, '_>, given: GivenModes, to: Type, from: Type) 
 }
 
 /// `cvta{.to}.global.u64 d, a;`
-pub(super) fn cvta(c: &mut Context<'_, '_>) -> Parsed<Op> {
+pub(super) fn cvta(c: &mut Context<'_, '_>) -> Parsed<ComputeOp> {
     let to_generic = !c.accept("to");
     let space = c.require_of(Space::ALL, "a state space")?;
     let ty = c.ty_of(&[U32, U64])?;
     c.operands(2)?;
     let dst = c.dst(0, ty)?;
-    Ok(Op::ConvertAddress { space, to_generic, ty, dst, src: super::movement::value_or_address(c, 1, ty)? })
+    Ok(ComputeOp::ConvertAddress { space, to_generic, ty, dst, src: super::movement::value_or_address(c, 1, ty)? })
 }
 
 /// `isspacep.global p, a;`
-pub(super) fn isspacep(c: &mut Context<'_, '_>) -> Parsed<Op> {
+pub(super) fn isspacep(c: &mut Context<'_, '_>) -> Parsed<ComputeOp> {
     let space = c.require_of(Space::ALL, "a state space")?;
     c.operands(2)?;
     let dst = c.dst(0, Pred)?;
@@ -154,16 +161,16 @@ pub(super) fn isspacep(c: &mut Context<'_, '_>) -> Parsed<Op> {
         Some(ty) if ty.bits() == 32 => B32,
         _ => B64,
     };
-    Ok(Op::IsSpace { space, dst, src: c.src(1, ty)? })
+    Ok(ComputeOp::IsSpace { space, dst, src: c.src(1, ty)? })
 }
 
 /// `istypep.texref p, a;`
-pub(super) fn istypep(c: &mut Context<'_, '_>) -> Parsed<Op> {
+pub(super) fn istypep(c: &mut Context<'_, '_>) -> Parsed<ComputeOp> {
     let ty = c.ty_of(&[TextureReference, SamplerReference, SurfaceReference])?;
     c.operands(2)?;
     let operand = c.raw(1);
     if c.register_type(operand)?.is_none() {
         return fault(operand.span, OperandError::Kind { expected: "a register", found: operand.raw.describe() });
     }
-    Ok(Op::IsType { ty, dst: c.dst(0, Pred)?, src: c.src(1, B64)? })
+    Ok(ComputeOp::IsType { ty, dst: c.dst(0, Pred)?, src: c.src(1, B64)? })
 }

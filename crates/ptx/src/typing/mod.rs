@@ -2,8 +2,8 @@
 //!
 //! [`instruction`] is called for each instruction of a body. A *family* is a file with the
 //! instructions of one subject; its functions take the instruction as a [`Context`] and return an
-//! [`Op`]. They may add registers and pending branches to the function being read, and never touch
-//! the text.
+//! [`Op`], or an operation of one of its families. They may add registers and pending branches to
+//! the function being read, and never touch the text.
 //!
 //! **To add a PTX instruction:** add an arm to [`operation`] that names its family; add a row to
 //! the family's tables, or a function; and if the opcode is new, a row to
@@ -48,7 +48,7 @@ use needs::check_instruction;
 use crate::environment::Environment;
 use crate::errors::Parsed;
 use crate::syntax::statement::Statement;
-use crate::{Op, Predicate};
+use crate::{ControlOp, Op, Predicate};
 
 /// The guard and the operation of an instruction.
 pub(crate) fn instruction<'t>(
@@ -74,77 +74,81 @@ fn operation(c: &mut Context<'_, '_>) -> Parsed<Op> {
         "prefetch" | "prefetchu" | "applypriority" | "discard" => memory::prefetch(c),
         "fence" | "membar" => memory::fence(c),
         "createpolicy" => memory::create_policy(c),
-        "tex" => texture::fetch(c),
-        "tld4" => texture::gather(c),
-        "txq" | "suq" => texture::query(c),
-        "suld" => surface::load(c),
-        "sust" => surface::store(c),
-        "sured" => surface::reduce(c),
+        "tex" => texture::fetch(c).map(Op::Texture),
+        "tld4" => texture::gather(c).map(Op::Texture),
+        "txq" | "suq" => texture::query(c).map(Op::Texture),
+        "suld" => surface::load(c).map(Op::Texture),
+        "sust" => surface::store(c).map(Op::Texture),
+        "sured" => surface::reduce(c).map(Op::Texture),
         "atom" | "red" => atomic::atomic(c),
 
         "cp" if c.has_modifier("bulk") => bulk::copy(c),
-        "cp" => asynchronous::copy(c),
+        "cp" => asynchronous::copy(c).map(Op::Async),
         "tensormap" => tensor::map(c),
-        "mbarrier" => asynchronous::mbarrier(c),
-        "ldmatrix" => fragments::load(c),
-        "stmatrix" => fragments::store(c),
-        "movmatrix" => fragments::transpose(c),
-        "mma" => multiply::multiply(c),
-        "wmma" => wmma::wmma(c),
-        "wgmma" => warpgroup::wgmma(c),
+        "mbarrier" => asynchronous::mbarrier(c).map(Op::Async),
+        "ldmatrix" => fragments::load(c).map(Op::Matrix),
+        "stmatrix" => fragments::store(c).map(Op::Matrix),
+        "movmatrix" => fragments::transpose(c).map(Op::Matrix),
+        "mma" => multiply::multiply(c).map(Op::Matrix),
+        "wmma" => wmma::wmma(c).map(Op::Matrix),
+        "wgmma" => warpgroup::wgmma(c).map(Op::Matrix),
 
-        "mov" => movement::mov(c),
-        "cvt" if c.has_modifier("pack") => convert::pack(c),
-        "cvt" => convert::cvt(c),
-        "cvta" => convert::cvta(c),
-        "isspacep" => convert::isspacep(c),
-        "istypep" => convert::istypep(c),
+        "mov" => movement::mov(c).map(Op::Compute),
+        "cvt" if c.has_modifier("pack") => convert::pack(c).map(Op::Compute),
+        "cvt" => convert::cvt(c).map(Op::Compute),
+        "cvta" => convert::cvta(c).map(Op::Compute),
+        "isspacep" => convert::isspacep(c).map(Op::Compute),
+        "istypep" => convert::istypep(c).map(Op::Compute),
 
-        "add" | "sub" | "mad" if c.has_modifier("cc") => carry::carry(c),
-        "addc" | "subc" | "madc" => carry::carry(c),
-        "mul" | "mad" => arithmetic::multiply(c),
+        "add" | "sub" | "mad" if c.has_modifier("cc") => carry::carry(c).map(Op::Compute),
+        "addc" | "subc" | "madc" => carry::carry(c).map(Op::Compute),
+        "mul" | "mad" => arithmetic::multiply(c).map(Op::Compute),
         "abs" | "neg" | "not" | "cnot" | "popc" | "clz" | "brev" | "bfind" | "rcp" | "sqrt" | "rsqrt" | "sin"
-        | "cos" | "lg2" | "ex2" | "tanh" => arithmetic::unary(c),
+        | "cos" | "lg2" | "ex2" | "tanh" => arithmetic::unary(c).map(Op::Compute),
         "add" | "sub" | "div" | "rem" | "min" | "max" | "and" | "or" | "xor" | "shl" | "shr" | "copysign" | "mul24"
-        | "bmsk" | "szext" => arithmetic::binary(c),
-        "fma" | "mad24" | "sad" | "bfe" | "shf" | "prmt" | "lop3" | "dp4a" | "dp2a" | "fns" => arithmetic::ternary(c),
-        "bfi" => arithmetic::bit_field_insert(c),
+        | "bmsk" | "szext" => arithmetic::binary(c).map(Op::Compute),
+        "fma" | "mad24" | "sad" | "bfe" | "shf" | "prmt" | "lop3" | "dp4a" | "dp2a" | "fns" => {
+            arithmetic::ternary(c).map(Op::Compute)
+        }
+        "bfi" => arithmetic::bit_field_insert(c).map(Op::Compute),
 
-        "setp" => compare::setp(c),
-        "set" => compare::set(c),
-        "selp" => compare::selp(c),
-        "slct" => compare::slct(c),
-        "testp" => compare::testp(c),
+        "setp" => compare::setp(c).map(Op::Compute),
+        "set" => compare::set(c).map(Op::Compute),
+        "selp" => compare::selp(c).map(Op::Compute),
+        "slct" => compare::slct(c).map(Op::Compute),
+        "testp" => compare::testp(c).map(Op::Compute),
 
-        "vadd" | "vsub" | "vabsdiff" | "vmin" | "vmax" | "vshl" | "vshr" | "vmad" | "vset" => video::scalar(c),
+        "vadd" | "vsub" | "vabsdiff" | "vmin" | "vmax" | "vshl" | "vshr" | "vmad" | "vset" => {
+            video::scalar(c).map(Op::Compute)
+        }
         "vadd2" | "vsub2" | "vavrg2" | "vabsdiff2" | "vmin2" | "vmax2" | "vset2" | "vadd4" | "vsub4" | "vavrg4"
-        | "vabsdiff4" | "vmin4" | "vmax4" | "vset4" => video::simd(c),
+        | "vabsdiff4" | "vmin4" | "vmax4" | "vset4" => video::simd(c).map(Op::Compute),
 
-        "shfl" => warp::shuffle(c),
-        "vote" => warp::vote(c),
-        "match" => warp::matching(c),
-        "redux" => warp::reduce(c),
-        "elect" => warp::elect(c),
-        "activemask" => warp::active_mask(c),
+        "shfl" => warp::shuffle(c).map(Op::Warp),
+        "vote" => warp::vote(c).map(Op::Warp),
+        "match" => warp::matching(c).map(Op::Warp),
+        "redux" => warp::reduce(c).map(Op::Warp),
+        "elect" => warp::elect(c).map(Op::Warp),
+        "activemask" => warp::active_mask(c).map(Op::Warp),
 
-        "barrier" if c.has_modifier("cluster") => cluster::barrier(c),
-        "bar" | "barrier" => barrier::barrier(c),
-        "mapa" => cluster::map(c),
-        "getctarank" => cluster::rank(c),
+        "barrier" if c.has_modifier("cluster") => cluster::barrier(c).map(Op::Barrier),
+        "bar" | "barrier" => barrier::barrier(c).map(Op::Barrier),
+        "mapa" => cluster::map(c).map(Op::Compute),
+        "getctarank" => cluster::rank(c).map(Op::Compute),
         "griddepcontrol" => cluster::grid_dependency(c),
         "setmaxnreg" | "pmevent" => cluster::no_effect(c),
         "nanosleep" => barrier::nanosleep(c),
 
-        "bra" => control::branch(c),
-        "brx" => control::branch_indexed(c),
-        "call" => control::call(c),
-        "alloca" => stack::allocate(c),
-        "stacksave" => stack::save(c),
-        "stackrestore" => stack::restore(c),
-        "ret" => control::ending(c, Op::Return),
-        "exit" => control::ending(c, Op::Exit),
-        "trap" => control::ending(c, Op::Trap),
-        "brkpt" => control::ending(c, Op::Breakpoint),
+        "bra" => control::branch(c).map(Op::Control),
+        "brx" => control::branch_indexed(c).map(Op::Control),
+        "call" => control::call(c).map(Op::Control),
+        "alloca" => stack::allocate(c).map(Op::Stack),
+        "stacksave" => stack::save(c).map(Op::Stack),
+        "stackrestore" => stack::restore(c).map(Op::Stack),
+        "ret" => control::ending(c, ControlOp::Return).map(Op::Control),
+        "exit" => control::ending(c, ControlOp::Exit).map(Op::Control),
+        "trap" => control::ending(c, ControlOp::Trap).map(Op::Control),
+        "brkpt" => control::ending(c, ControlOp::Breakpoint).map(Op::Control),
 
         _ => c.unknown_opcode(),
     }

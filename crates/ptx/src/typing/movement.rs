@@ -5,10 +5,10 @@ use super::names::{Resolved, Width};
 use crate::Type::*;
 use crate::errors::{OperandError, Parsed, fault};
 use crate::syntax::operands::{Raw, RawOperand};
-use crate::{Kind, Op, Operand, Symbol, Type};
+use crate::{ComputeOp, Kind, Operand, Symbol, Type};
 
 /// `mov.b32 d, a;`, `mov.b64 d, {a, b};`, `mov.b64 {a, b}, s;`
-pub(super) fn mov(c: &mut Context<'_, '_>) -> Parsed<Op> {
+pub(super) fn mov(c: &mut Context<'_, '_>) -> Parsed<ComputeOp> {
     if let Some(lanes) = c.choose(&[("v2", 2), ("v4", 4)]) {
         return vector(c, lanes);
     }
@@ -22,30 +22,30 @@ pub(super) fn mov(c: &mut Context<'_, '_>) -> Parsed<Op> {
     if let Raw::Vector(parts) = &to.raw
         && let [part] = parts.as_slice()
     {
-        return Ok(Op::Move { ty, dst: c.destination(part, ty, Width::Exact)?, src: c.src(1, ty)? });
+        return Ok(ComputeOp::Move { ty, dst: c.destination(part, ty, Width::Exact)?, src: c.src(1, ty)? });
     }
     if let Raw::Vector(parts) = &from.raw
         && let [part] = parts.as_slice()
     {
-        return Ok(Op::Move { ty, dst: c.dst(0, ty)?, src: c.source(part, ty, Width::Exact)? });
+        return Ok(ComputeOp::Move { ty, dst: c.dst(0, ty)?, src: c.source(part, ty, Width::Exact)? });
     }
     if let Raw::Vector(parts) = &to.raw {
         let part = part_type(c, parts, ty, to)?;
         let dsts = parts.iter().map(|raw| c.destination(raw, part, Width::Exact)).collect::<Parsed<_>>()?;
-        return Ok(Op::Unpack { ty, dsts, src: c.src(1, ty)? });
+        return Ok(ComputeOp::Unpack { ty, dsts, src: c.src(1, ty)? });
     }
     if let Raw::Vector(parts) = &from.raw {
         let part = part_type(c, parts, ty, from)?;
         let dst = c.dst(0, ty)?;
         let parts = parts.iter().map(|raw| c.source(raw, part, Width::Exact)).collect::<Parsed<_>>()?;
-        return Ok(Op::Pack { ty, dst, parts });
+        return Ok(ComputeOp::Pack { ty, dst, parts });
     }
     let dst = c.dst(0, ty)?;
-    Ok(Op::Move { ty, dst, src: value_or_address(c, 1, ty)? })
+    Ok(ComputeOp::Move { ty, dst, src: value_or_address(c, 1, ty)? })
 }
 
 /// `mov.v4.u32 d, %tid;`, `mov.v2.f32 {d, e}, {a, b};`: part by part.
-fn vector(c: &mut Context<'_, '_>, lanes: usize) -> Parsed<Op> {
+fn vector(c: &mut Context<'_, '_>, lanes: usize) -> Parsed<ComputeOp> {
     let ty = c.ty_of(&[B16, U16, S16, B32, U32, S32, F32, B64, U64, S64, F64])?;
     if lanes * ty.bits() as usize > 128 {
         return c.wrong_type(ty);
@@ -53,7 +53,7 @@ fn vector(c: &mut Context<'_, '_>, lanes: usize) -> Parsed<Op> {
     c.operands(2)?;
     let dsts = c.parts(0, lanes)?.iter().map(|part| c.destination(part, ty, Width::Exact)).collect::<Parsed<_>>()?;
     let srcs = c.parts(1, lanes)?.iter().map(|part| c.source(part, ty, Width::Exact)).collect::<Parsed<_>>()?;
-    Ok(Op::MoveVector { ty, dsts, srcs })
+    Ok(ComputeOp::MoveVector { ty, dsts, srcs })
 }
 
 /// Operand `index`: a value of type `ty`, or the address of a symbol.

@@ -6,7 +6,7 @@ use crate::errors::{InstructionError, Parsed, fault};
 use crate::syntax::cursor::Word;
 use crate::syntax::versions::{Version, newer};
 use crate::syntax::{opcodes, targets, versions};
-use crate::{MbarrierAction, Module, Op, Span, Special, TernaryOp, Type};
+use crate::{AsyncOp, ComputeOp, MbarrierAction, Module, Op, Span, Special, TernaryOp, TextureOp, Type};
 
 /// Fails if the instruction needs a newer target or version than the module has.
 pub(super) fn check_instruction(c: &Context<'_, '_>, op: &Op) -> Parsed<()> {
@@ -42,11 +42,12 @@ fn check(
 /// The target that an instruction needs for its operands or types. Most need none beyond that of
 /// their names: `syntax` has these.
 fn target_of_operands(op: &Op) -> Option<u32> {
+    let Op::Compute(op) = op else { return None };
     match *op {
-        Op::Ternary { op: TernaryOp::Minimum3 { .. } | TernaryOp::Maximum3 { .. }, .. } => Some(100),
-        Op::Convert { to: Type::F32, from: Type::Bf16, mode, .. } => mode.flush_subnormals.then_some(90),
-        Op::Convert { to: Type::Bf16, from: Type::F32, .. } => None,
-        Op::Convert { to: Type::Bf16, .. } | Op::Convert { from: Type::Bf16, .. } => Some(90),
+        ComputeOp::Ternary { op: TernaryOp::Minimum3 { .. } | TernaryOp::Maximum3 { .. }, .. } => Some(100),
+        ComputeOp::Convert { to: Type::F32, from: Type::Bf16, mode, .. } => mode.flush_subnormals.then_some(90),
+        ComputeOp::Convert { to: Type::Bf16, from: Type::F32, .. } => None,
+        ComputeOp::Convert { to: Type::Bf16, .. } | ComputeOp::Convert { from: Type::Bf16, .. } => Some(90),
         _ => None,
     }
 }
@@ -54,16 +55,20 @@ fn target_of_operands(op: &Op) -> Option<u32> {
 /// The same for versions.
 fn version_of_operands(op: &Op) -> Option<Version> {
     match op {
-        Op::TextureFetch(fetch) if fetch.resident.is_some() => Some((7, 1)),
-        Op::Convert { to: Type::F32, from: Type::Bf16, .. } => Some((7, 1)),
-        Op::Ternary { op: TernaryOp::Minimum3 { .. } | TernaryOp::Maximum3 { .. }, .. } => Some((8, 8)),
-        Op::CopyAsync(copy) if copy.ignore_source.is_some() => Some((7, 5)),
-        Op::Mbarrier { action: MbarrierAction::Arrive(arrival), .. }
+        Op::Texture(TextureOp::Fetch(fetch)) if fetch.resident.is_some() => Some((7, 1)),
+        Op::Compute(ComputeOp::Convert { to: Type::F32, from: Type::Bf16, .. }) => Some((7, 1)),
+        Op::Compute(ComputeOp::Ternary { op: TernaryOp::Minimum3 { .. } | TernaryOp::Maximum3 { .. }, .. }) => {
+            Some((8, 8))
+        }
+        Op::Async(AsyncOp::Copy(copy)) if copy.ignore_source.is_some() => Some((7, 5)),
+        Op::Async(AsyncOp::Mbarrier { action: MbarrierAction::Arrive(arrival), .. })
             if arrival.count.is_some() && !arrival.never_completes =>
         {
             Some((7, 8))
         }
-        Op::Mbarrier { action: MbarrierAction::Arrive(arrival), .. } if arrival.state.is_none() => Some((7, 1)),
+        Op::Async(AsyncOp::Mbarrier { action: MbarrierAction::Arrive(arrival), .. }) if arrival.state.is_none() => {
+            Some((7, 1))
+        }
         _ => None,
     }
 }

@@ -2,7 +2,7 @@
 //! time.
 
 use super::context::Context;
-use crate::Op;
+use crate::StackOp;
 use crate::Type::*;
 use crate::errors::{OperandError, Parsed, fault};
 
@@ -12,7 +12,7 @@ const ALIGN: u32 = 8;
 const MOST: u64 = 4096;
 
 /// `alloca.u64 d, size{, align};`
-pub(super) fn allocate(c: &mut Context<'_, '_>) -> Parsed<Op> {
+pub(super) fn allocate(c: &mut Context<'_, '_>) -> Parsed<StackOp> {
     let ty = c.ty_of(&[U32, U64])?;
     c.operands_between(2..=3)?;
     let (dst, size) = (c.dst(0, ty)?, c.src(1, ty)?);
@@ -25,19 +25,19 @@ pub(super) fn allocate(c: &mut Context<'_, '_>) -> Parsed<Op> {
         }
         align = value as u32;
     }
-    Ok(Op::StackAllocate { ty, dst, size, align })
+    Ok(StackOp::Allocate { ty, dst, size, align })
 }
 
 /// `stacksave.u64 d;`
-pub(super) fn save(c: &mut Context<'_, '_>) -> Parsed<Op> {
+pub(super) fn save(c: &mut Context<'_, '_>) -> Parsed<StackOp> {
     let ty = c.ty_of(&[U32, U64])?;
     c.operands(1)?;
-    Ok(Op::StackSave { ty, dst: c.dst(0, ty)? })
+    Ok(StackOp::Save { ty, dst: c.dst(0, ty)? })
 }
 
 /// `stackrestore.u64 a;`
-pub(super) fn restore(c: &mut Context<'_, '_>) -> Parsed<Op> {
+pub(super) fn restore(c: &mut Context<'_, '_>) -> Parsed<StackOp> {
     let ty = c.ty_of(&[U32, U64])?;
     c.operands(1)?;
-    Ok(Op::StackRestore { ty, src: c.src(0, ty)? })
+    Ok(StackOp::Restore { ty, src: c.src(0, ty)? })
 }

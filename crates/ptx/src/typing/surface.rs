@@ -5,7 +5,7 @@ use super::names::Width;
 use super::texture::{element, geometry};
 use crate::Type::*;
 use crate::errors::{InstructionError, Parsed, fault};
-use crate::{AtomicOp, Op, OutOfRange, Type};
+use crate::{AtomicOp, OutOfRange, TextureOp, Type};
 
 /// The vector length, the type, and what happens outside the surface.
 fn shape(c: &mut Context<'_, '_>, types: &[Type]) -> Parsed<(usize, Type, OutOfRange)> {
@@ -20,7 +20,7 @@ fn shape(c: &mut Context<'_, '_>, types: &[Type]) -> Parsed<(usize, Type, OutOfR
 
 /// `suld.b.geometry{.cache}{.vector}.type.outside d, [surface, coordinates];`; a single `d` may
 /// stand in braces.
-pub(super) fn load(c: &mut Context<'_, '_>) -> Parsed<Op> {
+pub(super) fn load(c: &mut Context<'_, '_>) -> Parsed<TextureOp> {
     c.require(&[("b", ())], "`.b`")?;
     let geometry = geometry(c)?;
     c.choose(&[("ca", ()), ("cg", ()), ("cs", ()), ("cv", ())]);
@@ -29,12 +29,12 @@ pub(super) fn load(c: &mut Context<'_, '_>) -> Parsed<Op> {
     let parts = c.parts(0, count)?;
     let dsts = parts.iter().map(|part| c.destination(part, ty, Width::AtLeast)).collect::<Parsed<_>>()?;
     let (surface, _, position) = element(c, 1, geometry, S32, SurfaceReference, false)?;
-    Ok(Op::SurfaceLoad { ty, dsts, surface, position, outside })
+    Ok(TextureOp::SurfaceLoad { ty, dsts, surface, position, outside })
 }
 
 /// `sust.b.geometry{.cache}{.vector}.type.outside [surface, coordinates], a;`,
 /// `sust.p.geometry{.vector}.b32.outside ...`
-pub(super) fn store(c: &mut Context<'_, '_>) -> Parsed<Op> {
+pub(super) fn store(c: &mut Context<'_, '_>) -> Parsed<TextureOp> {
     let formatted = c.require(&[("b", false), ("p", true)], "`.b` or `.p`")?;
     let geometry = geometry(c)?;
     c.choose(&[("wb", ()), ("cg", ()), ("cs", ()), ("wt", ())]);
@@ -43,12 +43,12 @@ pub(super) fn store(c: &mut Context<'_, '_>) -> Parsed<Op> {
     let (surface, _, position) = element(c, 0, geometry, S32, SurfaceReference, false)?;
     let parts = c.parts(1, count)?;
     let srcs = parts.iter().map(|part| c.source(part, ty, Width::AtLeast)).collect::<Parsed<_>>()?;
-    Ok(Op::SurfaceStore { formatted, ty, srcs, surface, position, outside })
+    Ok(TextureOp::SurfaceStore { formatted, ty, srcs, surface, position, outside })
 }
 
 /// `sured.b.op.geometry.type.outside [surface, coordinates], a;`, `sured.p.op.geometry.b32.outside
 /// ...`
-pub(super) fn reduce(c: &mut Context<'_, '_>) -> Parsed<Op> {
+pub(super) fn reduce(c: &mut Context<'_, '_>) -> Parsed<TextureOp> {
     let by_element = c.require(&[("b", false), ("p", true)], "`.b` or `.p`")?;
     let operations = [AtomicOp::Add, AtomicOp::Minimum, AtomicOp::Maximum, AtomicOp::And, AtomicOp::Or];
     let op = c.require_of(&operations, "an operation such as `.add`")?;
@@ -62,7 +62,7 @@ pub(super) fn reduce(c: &mut Context<'_, '_>) -> Parsed<Op> {
     let outside = c.choose_of(OutOfRange::ALL).unwrap_or(OutOfRange::Trap);
     c.operands(2)?;
     let (surface, _, position) = element(c, 0, geometry, S32, SurfaceReference, false)?;
-    Ok(Op::SurfaceReduce { by_element, op, ty, src: c.src(1, ty)?, surface, position, outside })
+    Ok(TextureOp::SurfaceReduce { by_element, op, ty, src: c.src(1, ty)?, surface, position, outside })
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use crate::Type::*;
 use crate::errors::{InstructionError, NameError, NameKind, OperandError, Parsed, fault};
 use crate::syntax::operands::{Name, Raw, RawOperand};
 use crate::{
-    Fetch, FromName as _, Geometry, Kind, Level, Op, Opaque, Operand, Symbol, TexelPosition, TextureFetch,
+    Fetch, FromName as _, Geometry, Kind, Level, Opaque, Operand, Symbol, TexelPosition, TextureFetch, TextureOp,
     TextureQuery, Type,
 };
 
@@ -27,7 +27,7 @@ enum Form {
 
 /// `tex{.base|.level|.grad}.geometry.v4.type.type d{|p}, [texture{, sampler}, coordinates]{,
 /// level}{, offset};`
-pub(super) fn fetch(c: &mut Context<'_, '_>) -> Parsed<Op> {
+pub(super) fn fetch(c: &mut Context<'_, '_>) -> Parsed<TextureOp> {
     let forms = [("base", Form::Base), ("level", Form::Level), ("grad", Form::Gradient)];
     let form = c.choose(&forms).unwrap_or(Form::Base);
     let geometry = match c.choose_of(&CUBES) {
@@ -53,7 +53,7 @@ pub(super) fn fetch(c: &mut Context<'_, '_>) -> Parsed<Op> {
 }
 
 /// `tld4.component.geometry.v4.type.f32 d{|p}, [texture{, sampler}, coordinates]{, offset};`
-pub(super) fn gather(c: &mut Context<'_, '_>) -> Parsed<Op> {
+pub(super) fn gather(c: &mut Context<'_, '_>) -> Parsed<TextureOp> {
     let component = c.require(&[("r", 0), ("g", 1), ("b", 2), ("a", 3)], "a component such as `.r`")?;
     let geometry = geometry(c)?;
     if !matches!(geometry, Geometry::Plane | Geometry::PlaneArray) {
@@ -81,7 +81,7 @@ fn texture_fetch(
     (geometry, coordinates): (Geometry, Type),
     level: Level,
     results: usize,
-) -> Parsed<Op> {
+) -> Parsed<TextureOp> {
     let operand = c.raw(0);
     let (parts, resident) = match &operand.raw {
         Raw::VectorAndPredicate(parts, predicate) => (parts.clone(), *predicate),
@@ -110,7 +110,7 @@ fn texture_fetch(
         offset = vector(c, first, geometry, S32)?;
     }
     let fetch = TextureFetch { fetch, ty, dsts, resident, texture, sampler, position, level, offset };
-    Ok(Op::TextureFetch(Box::new(fetch)))
+    Ok(TextureOp::Fetch(Box::new(fetch)))
 }
 
 /// Operand `index`: one value for each dimension of the geometry. A fourth after three is ignored.
@@ -213,7 +213,7 @@ fn object(c: &mut Context<'_, '_>, index: usize, kind: Type) -> Parsed<Opaque> {
 }
 
 /// `txq{.level}.what.b32 d, [texture]{, level};`, `suq.what.b32 d, [surface];`
-pub(super) fn query(c: &mut Context<'_, '_>) -> Parsed<Op> {
+pub(super) fn query(c: &mut Context<'_, '_>) -> Parsed<TextureOp> {
     use TextureQuery::*;
     let of_surface = c.opcode() == "suq";
     let has_level = !of_surface && c.accept("level");
@@ -239,5 +239,5 @@ pub(super) fn query(c: &mut Context<'_, '_>) -> Parsed<Op> {
     };
     let object = object(c, 1, kind)?;
     let level = if has_level { Some(c.src(2, B32)?) } else { None };
-    Ok(Op::TextureQuery { what, of_surface, dst, object, level })
+    Ok(TextureOp::Query { what, of_surface, dst, object, level })
 }

@@ -6,7 +6,7 @@ use crate::Type::*;
 use crate::errors::{OperandError, Parsed, fault};
 use crate::syntax::operands::{Name, Raw, RawOperand};
 use crate::{
-    Comparison, Op, Part, ScalarVideo, SecondaryOp, SimdVideo, SimdVideoOp, VideoMultiply, VideoOp, VideoSource,
+    Comparison, ComputeOp, Part, ScalarVideo, SecondaryOp, SimdVideo, SimdVideoOp, VideoMultiply, VideoOp, VideoSource,
 };
 
 const COMPARISON: &str = "a comparison such as `.lt`";
@@ -46,7 +46,7 @@ fn source(c: &mut Context<'_, '_>, index: usize, signed: bool) -> Parsed<(VideoS
 }
 
 /// `vop.dtype.atype.btype{.sat}{.op2} d{.dsel}, {-}a{.asel}, {-}b{.bsel}{, {-}c};`
-pub(super) fn scalar(c: &mut Context<'_, '_>) -> Parsed<Op> {
+pub(super) fn scalar(c: &mut Context<'_, '_>) -> Parsed<ComputeOp> {
     const WRAP: [(&str, bool); 2] = [("clamp", false), ("wrap", true)];
     let opcode = c.opcode();
     let mut multiply = VideoMultiply::default();
@@ -119,7 +119,7 @@ pub(super) fn scalar(c: &mut Context<'_, '_>) -> Parsed<Op> {
     }
     let then = if merges { SecondaryOp::Merge(to) } else { second.unwrap_or(SecondaryOp::Keep) };
     let c = addend;
-    Ok(Op::ScalarVideo(Box::new(ScalarVideo { op, signed: result_signed, saturate, then, dst, a, b, c })))
+    Ok(ComputeOp::ScalarVideo(Box::new(ScalarVideo { op, signed: result_signed, saturate, then, dst, a, b, c })))
 }
 
 /// The lanes that a selector such as `.h31` or `.b7640` names, the lowest first: at most `most`
@@ -139,7 +139,7 @@ fn lanes(name: Option<Name<'_>>, letter: char, most: usize, limit: u8) -> Parsed
 }
 
 /// `vop2.dtype.atype.btype{.sat}{.add} d{.mask}, a{.asel}, b{.bsel}, c;`, and `vop4` for bytes
-pub(super) fn simd(c: &mut Context<'_, '_>) -> Parsed<Op> {
+pub(super) fn simd(c: &mut Context<'_, '_>) -> Parsed<ComputeOp> {
     let (name, count) = c.opcode().split_at(c.opcode().len() - 1);
     let count = if count == "2" { 2usize } else { 4 };
     let letter = if count == 2 { 'h' } else { 'b' };
@@ -182,7 +182,7 @@ pub(super) fn simd(c: &mut Context<'_, '_>) -> Parsed<Op> {
     let (a, b) = (c.source(&a, types[1], exact)?, c.source(&b, types[2], exact)?);
     let third = c.src(3, types[0])?;
     let lanes = count as u8;
-    Ok(Op::SimdVideo(Box::new(SimdVideo {
+    Ok(ComputeOp::SimdVideo(Box::new(SimdVideo {
         op,
         lanes,
         signed,

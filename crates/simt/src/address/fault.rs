@@ -36,12 +36,22 @@ pub enum AccessFaultKind {
         /// The allocation.
         allocation: AllocationSpan,
     },
+    /// In memory that the host has mapped without access.
+    NoAccess {
+        /// The mapping.
+        allocation: AllocationSpan,
+    },
     /// In the shared memory of a block of the cluster that is not running.
     BlockNotRunning {
         /// Its rank.
         rank: u32,
         /// Whether it has exited; otherwise it has not begun.
         exited: bool,
+    },
+    /// In a state space that the instruction does not work on, by a generic address.
+    WrongSpace {
+        /// The spaces that it works on.
+        needed: &'static str,
     },
     /// A write to memory that kernels may only read.
     ReadOnly {
@@ -51,13 +61,18 @@ pub enum AccessFaultKind {
 }
 
 impl AccessFaultKind {
+    /// `atom` and `red` work on these alone.
+    pub(crate) const NOT_ATOMIC: Self = Self::WrongSpace { needed: "global or shared" };
+
     /// Its name in machine-readable output.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Misaligned { .. } => "misaligned",
             Self::OutOfBounds { .. } => "out_of_bounds",
             Self::Freed { .. } => "use_after_free",
+            Self::NoAccess { .. } => "no_access",
             Self::BlockNotRunning { .. } => "block_not_there",
+            Self::WrongSpace { .. } => "wrong_space",
             Self::ReadOnly { .. } => "read_only",
         }
     }
@@ -65,9 +80,11 @@ impl AccessFaultKind {
     /// The allocation in question; the nearest one if the address is in none.
     pub fn allocation(&self) -> Option<AllocationSpan> {
         match *self {
-            Self::Misaligned { .. } | Self::BlockNotRunning { .. } => None,
+            Self::Misaligned { .. } | Self::BlockNotRunning { .. } | Self::WrongSpace { .. } => None,
             Self::OutOfBounds { nearest } => nearest,
-            Self::Freed { allocation } | Self::ReadOnly { allocation } => Some(allocation),
+            Self::Freed { allocation } | Self::NoAccess { allocation } | Self::ReadOnly { allocation } => {
+                Some(allocation)
+            }
         }
     }
 }
@@ -152,9 +169,15 @@ impl fmt::Display for RefusedAccess<'_> {
             AccessFaultKind::Freed { allocation } => {
                 write!(formatter, "use after free: {what}, {} an {allocation} that was freed", location(allocation))
             }
+            AccessFaultKind::NoAccess { allocation } => {
+                write!(formatter, "{what}, {} an {allocation} that is mapped without access", location(allocation))
+            }
             AccessFaultKind::BlockNotRunning { rank, exited } => {
                 let why = if exited { "has exited" } else { "has not begun" };
                 write!(formatter, "{what}, of block {rank} of the cluster, which {why}")
+            }
+            AccessFaultKind::WrongSpace { needed } => {
+                write!(formatter, "{what}: the instruction works on {needed} memory alone")
             }
             AccessFaultKind::ReadOnly { allocation } => {
                 write!(
@@ -357,12 +380,20 @@ mod tests {
             format!("use after free: read of 4 bytes at global address 0x101c, 4 bytes past the end of {of}")
         );
         assert_eq!(
+            text(Space::Global, 0x1000, 4, AccessFaultKind::NoAccess { allocation }),
+            "read of 4 bytes at global address 0x1000, in an allocation of 24 bytes at 0x1000 that is mapped without access"
+        );
+        assert_eq!(
             text(Space::Constant, 0x1000, 1, AccessFaultKind::ReadOnly { allocation }),
             "read of 1 byte at constant address 0x1000, in read-only memory (24 bytes at 0x1000)"
         );
         assert_eq!(
             text(Space::Global, 0x1002, 4, AccessFaultKind::Misaligned { width: 4 }),
             "misaligned read of 4 bytes at global address 0x1002: not a multiple of 4"
+        );
+        assert_eq!(
+            text(Space::Local, 16, 4, AccessFaultKind::NOT_ATOMIC),
+            "read of 4 bytes at local address 0x10: the instruction works on global or shared memory alone"
         );
     }
 }

@@ -109,6 +109,7 @@ fn extend(value: u32, width: u32, signed: bool) -> u32 {
     if signed && width > 0 && kept >> (width - 1) & 1 == 1 { kept | u32::MAX << width } else { kept }
 }
 
+#[expect(clippy::too_many_lines, reason = "one arm for each case")]
 pub(super) fn ternary(op: TernaryOp, ty: Type) -> Option<(Handler, u32)> {
     let plain = |handler| Some((handler, 0));
     match op {

@@ -138,7 +138,7 @@ pub(super) fn by_space(
 }
 
 /// The shared memory of the other block of the cluster that all lanes access.
-pub(super) fn of_other<'w>(worker: &'w Worker, access: &Access) -> Result<&'w SharedMemory, AccessFault> {
+pub(super) fn distributed_shared<'w>(worker: &'w Worker, access: &Access) -> Result<&'w SharedMemory, AccessFault> {
     let lane = access.mask.trailing_zeros() & 31;
     let address = access.addresses[lane as usize];
     worker.shared_at(address).map_err(|kind| AccessFault { lane, address, kind })

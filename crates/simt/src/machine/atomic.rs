@@ -14,6 +14,7 @@ use crate::program::{Atomic, MemoryOperation};
 use crate::site::AccessAction;
 
 /// `atom` and `red`: lane by lane, in rising order.
+#[expect(clippy::too_many_lines, reason = "one arm for each case")]
 pub(super) fn atomic(worker: &mut Worker, warp: &mut Warp, operation: &Atomic, at: At) -> Attempt {
     let Atomic { operation: what, reach, .. } = operation;
     let addresses = addresses(warp, reach, at.split);
@@ -66,7 +67,7 @@ pub(super) fn atomic(worker: &mut Worker, warp: &mut Warp, operation: &Atomic, a
                 (Space::Shared, 2) => shared.atomic16(address, |old| combine(old.into()) as u16).map(u64::from),
                 (Space::Shared, 4) => shared.atomic32(address, |old| combine(old.into()) as u32).map(u64::from),
                 (Space::Shared, 8) => shared.atomic64(address, combine),
-                (Space::Local | Space::Parameter, _) => Err(AccessFaultKind::OutOfBounds { nearest: None }),
+                (Space::Local | Space::Parameter, _) => Err(AccessFaultKind::NOT_ATOMIC),
                 (_, 2) => memory.atomic16(address, |old| combine(old.into()) as u16).map(u64::from),
                 (_, 4) => memory.atomic32(address, |old| combine(old.into()) as u32).map(u64::from),
                 (_, 8) => memory.atomic64(address, combine),
@@ -128,7 +129,7 @@ fn vector(worker: &mut Worker, warp: &mut Warp, operation: &Atomic, mask: u32, a
         let check = |address| match space {
             Space::Global => memory.check(address, width, true),
             // Vectors exist for global memory only.
-            _ => Err(AccessFaultKind::OutOfBounds { nearest: None }),
+            _ => Err(AccessFaultKind::WrongSpace { needed: "global" }),
         };
         access.check(check).map_err(refused)?;
         for lane in lanes(mask) {

@@ -12,7 +12,7 @@ pub(super) fn branch_indexed(
     split: &mut Split,
     branch: &BranchIndexed,
     mask: u32,
-    counter: u32,
+    place: u32,
 ) -> Result<Next, Fault> {
     let indices = warp.registers.word(branch.index);
     let mut ways: Vec<(u32, u32)> = Vec::new();
@@ -35,7 +35,7 @@ pub(super) fn branch_indexed(
         split.pc = pc;
         return Ok(Next::On);
     }
-    worker.counters[counter as usize].divergent += 1;
+    worker.counters[place as usize].divergent += 1;
     warp.diverge(*split, &ways, branch.join_at);
     Ok(Next::Gone)
 }

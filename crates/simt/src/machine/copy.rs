@@ -18,7 +18,7 @@ use crate::site::AccessAction;
 
 /// `cp.async`.
 pub(crate) fn begin<'l>(worker: &mut Worker<'l>, warp: &mut Warp<'l>, copy: &AsyncCopy, at: At) -> Attempt {
-    let At { split, mask, counter } = at;
+    let At { split, mask, place } = at;
     let bytes = copy.bytes;
     let from = access::addresses(warp, &copy.from, split);
     let to = access::addresses(warp, &copy.to, split);
@@ -32,11 +32,11 @@ pub(crate) fn begin<'l>(worker: &mut Worker<'l>, warp: &mut Warp<'l>, copy: &Asy
     });
     let refused = |fault| Refused::new(AccessAction::Read, Space::Global, bytes, fault);
     let mut words: [Row; 4] = [[0; 32]; 4];
-    let reads = MemoryOperation::new(counter, AccessKind::Load, bytes);
+    let reads = MemoryOperation::new(place, AccessKind::Load, bytes);
     let whole = sanitizer::access(worker, warp, &Observed::new(&reads, Space::Global, &from), whole);
     worker.launched.memory.load_each(&Access::new(whole, &from, bytes), &mut words).map_err(refused)?;
     load_parts(worker, warp, &from, &partly, &reads, &mut words).map_err(refused)?;
-    let writes = MemoryOperation::new(counter, AccessKind::Store, bytes);
+    let writes = MemoryOperation::new(place, AccessKind::Store, bytes);
     let access = Observed::new(&writes, Space::Shared, &to).storing(&words);
     let mask = sanitizer::access(worker, warp, &access, mask);
     let to_access = Access::new(mask, &to, bytes);
@@ -51,12 +51,12 @@ pub(crate) fn begin<'l>(worker: &mut Worker<'l>, warp: &mut Warp<'l>, copy: &Asy
         at_l2_only: copy.at_l2_only,
     };
     let (sectors, wavefronts) = (counted.sectors(), counted.wavefronts());
-    let counters = &mut worker.counters[counter as usize];
+    let counters = &mut worker.counters[place as usize];
     if mask & reading != 0 {
         counters::count_sectors(&mut counters.global, sectors);
     }
     counters::count_shared(counters, wavefronts);
-    observe::recorder::copy(worker, warp, &counted, counter);
+    observe::recorder::copy(worker, warp, &counted, place);
     if counted.from.mask != 0 {
         let hint = if copy.at_l2_only { CacheHint::Bypass } else { CacheHint::None };
         let operation = MemoryOperation { kind: AccessKind::Copy, hint, ..reads.clone() };
@@ -65,7 +65,7 @@ pub(crate) fn begin<'l>(worker: &mut Worker<'l>, warp: &mut Warp<'l>, copy: &Asy
     let number = observe::copy_begins(worker, || {
         let read = std::array::from_fn(|lane| if reading >> lane & 1 == 1 { read[lane] } else { 0 });
         let (block, warp) = (0, warp.index);
-        TrackedCopy { place: counter, block, warp, mask, settled: 0, to, bytes, words, from, read }
+        TrackedCopy { place, block, warp, mask, settled: 0, to, bytes, words, from, read }
     });
     let copies = &mut worker.block.copies[warp.index as usize];
     copies.begin(&to_access, &words, number);

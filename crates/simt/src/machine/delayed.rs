@@ -36,7 +36,7 @@ pub(super) fn delays(
     let Some(draws) = &mut worker.draws else { return false };
     draws.land_due(memory);
     let Some((operation, reach)) = action.access() else {
-        // What is asynchronous, or of whole warps, has rules of its own.
+        // Asynchronous operations and those of whole warps are never delayed.
         draws.land(memory, |store| store.warp == id);
         return false;
     };
@@ -51,7 +51,7 @@ pub(super) fn delays(
     let overlaps = |store: &InFlight| lanes(mask).any(|lane| store.covers(addresses[lane], width));
     draws.land(memory, |store| store.warp == id && (releases || in_global && overlaps(store)));
     let Action::Store(what) = action else { return false };
-    if releases || operation.order.volatile || !in_global || !draws.delays() {
+    if releases || operation.order.volatile || !in_global || !draws.delays(place) {
         return false;
     }
     // An access that faults does so in its place.

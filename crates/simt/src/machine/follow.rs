@@ -1,13 +1,16 @@
-//! Keeps the accesses that a launch in a drawn order follows. [`step`](super::step) calls it before
-//! and after each access, if the launch follows any.
+//! Records the accesses that a launch in a drawn order was asked to follow: those to some bytes,
+//! with the values before and after. [`step`](super::step) calls it before and after each access.
+
+use std::sync::Arc;
 
 use ptx::Space;
 
 use crate::lanes::lanes;
 use crate::machine::access;
-use crate::machine::state::{Split, Warp, Worker, overlap};
+use crate::machine::state::{Does, Footprint, Point, Span, Split, Warp, Worker, joined, overlap};
 use crate::program::Action;
 use crate::sanitizer::Party;
+use crate::switches::SplitId;
 use crate::touch::{Followed, Touch};
 
 /// A warp is about to make an access: notes it, with what memory holds, if it is followed.
@@ -61,5 +64,38 @@ pub(super) fn after(worker: &mut Worker) {
             Some(_) => worker.block.shared.value(address, width),
         };
         draws.keep(Touch { after, ..noted });
+    }
+}
+
+/// A warp is before a point, and its turn ends: notes what it is about to do, for a caller that
+/// chooses who goes on.
+#[cold]
+pub(super) fn note(worker: &mut Worker, warp: &Warp, split: &Split, (action, point): (&Action, Point), mask: u32) {
+    let (block, rank, cluster) = (worker.block.number, worker.block.rank, worker.cluster);
+    let Some(notes) = worker.draws.as_mut().and_then(|draws| draws.notes.as_mut()) else { return };
+    let id = SplitId { block: block as u32, warp: warp.index as u8, lane: split.mask.trailing_zeros() as u8 & 31 };
+    let is_same = |noted: &Footprint| (noted.pc, noted.mask) == (split.pc, split.mask);
+    if notes.before.iter().any(|(other, noted)| *other == id && is_same(noted)) {
+        return;
+    }
+    let spans = action.access().map(|(operation, reach)| {
+        let addresses = access::addresses(warp, reach, split);
+        let span = |lane: usize| {
+            let (space, start) = access::resolve(reach.space, addresses[lane], rank);
+            let memory = match space {
+                Space::Global => 0,
+                Space::Shared | Space::ClusterShared => 1 + cluster,
+                // The thread's own.
+                _ => return None,
+            };
+            Some(Span { memory, start, end: start.saturating_add(operation.width.into()) })
+        };
+        joined(lanes(mask).filter_map(span).collect())
+    });
+    let polls = point == Point::Polls;
+    let footprint = Arc::new(Footprint { pc: split.pc, mask: split.mask, polls, does: Does::of(action), spans });
+    match notes.before.iter_mut().find(|(other, _)| *other == id) {
+        Some((_, noted)) => *noted = footprint,
+        None => notes.before.push((id, footprint)),
     }
 }

@@ -6,8 +6,8 @@ use crate::sanitizer::FindingKind;
 use crate::trap::TrapKind;
 
 /// `malloc`: an address, or null.
-pub(super) fn allocate(worker: &mut Worker, warp: &Warp, lane: u32, bytes: u64, counter: u32) -> u64 {
-    let caller = Caller { place: counter, block: worker.block.number, thread: warp.index * 32 + lane };
+pub(super) fn allocate(worker: &mut Worker, warp: &Warp, lane: u32, bytes: u64, place: u32) -> u64 {
+    let caller = Caller { place, block: worker.block.number, thread: warp.index * 32 + lane };
     let Some(address) = worker.launched.memory.heap_allocate(bytes, caller) else { return 0 };
     if let Some(checker) = &mut worker.checker {
         checker.allocated(address, bytes);
@@ -16,17 +16,17 @@ pub(super) fn allocate(worker: &mut Worker, warp: &Warp, lane: u32, bytes: u64, 
 }
 
 /// `free`. Does nothing for null.
-pub(super) fn free(worker: &mut Worker, warp: &Warp, lane: u32, address: u64, counter: u32) -> Attempt {
+pub(super) fn free(worker: &mut Worker, warp: &Warp, lane: u32, address: u64, place: u32) -> Attempt {
     if address == 0 {
         return Ok(());
     }
     if let Some(checker) = &mut worker.checker {
-        checker.freeing(address, counter, warp.index, lane);
+        checker.freeing(address, place, warp.index, lane);
     }
     let Err(fault) = worker.launched.memory.heap_free(address) else { return Ok(()) };
     match &mut worker.checker {
         Some(checker) if checker.checks().memory => {
-            checker.report(FindingKind::Free { address, fault }, counter, warp.index, lane, None);
+            checker.report(FindingKind::Free { address, fault }, place, warp.index, lane, None);
             Ok(())
         }
         _ => Err(Refused::because(TrapKind::Free { address, fault }, lane)),

@@ -1,4 +1,4 @@
-//! Inspects, for the sanitizer, steps on registers that a product of the warpgroup may hold.
+//! Sanitizer checks before steps that access registers of a `wgmma` product under way.
 
 use crate::machine::state::held::Wrong;
 use crate::machine::state::{Split, Warp, Worker};

@@ -4,7 +4,7 @@ use ptx::Space;
 
 use crate::address::{Access, AccessFault};
 use crate::lanes::{Registers, Row, WideRow, lanes};
-use crate::machine::access::{Shaped, check_parameter, of_other};
+use crate::machine::access::{Shaped, check_parameter, distributed_shared};
 use crate::machine::inspect;
 use crate::machine::observe::Stored;
 use crate::machine::state::{RunningBlock, Split, Warp, Worker};
@@ -90,7 +90,7 @@ impl Transfer for Load {
             Space::Local => warp.local.load(access, &mut rows),
             Space::Parameter => load_parameter(&worker.launched.parameters, access, &mut rows),
             Space::Shared => worker.block.shared.load_each(access, &mut rows),
-            Space::ClusterShared => of_other(worker, access)?.load_each(access, &mut rows),
+            Space::ClusterShared => distributed_shared(worker, access)?.load_each(access, &mut rows),
             _ => worker.launched.memory.load_each(access, &mut rows),
         };
         worker.rows = rows;

@@ -5,8 +5,8 @@ use ptx::Space;
 
 use crate::address::{AccessFault, AccessFaultKind};
 use crate::lanes::{WideRow, lanes};
-use crate::machine::access;
 use crate::machine::state::{Refused, Split, Warp, Worker};
+use crate::machine::{access, observe};
 use crate::memory::{Mbarrier, MbarrierFault};
 use crate::program::AddressOperand;
 use crate::site::AccessAction;
@@ -27,9 +27,9 @@ pub(crate) fn barrier_addresses(
     for lane in lanes(mask) {
         let (space, address) = access::resolve(reach.space, addresses[lane], rank);
         if space != Space::Shared && !(others && space == Space::ClusterShared) {
-            let kind = AccessFaultKind::OutOfBounds { nearest: None };
-            let fault = AccessFault { lane: lane as u32, address: addresses[lane], kind };
-            return Err(Refused::new(AccessAction::Atomic, Space::Shared, 8, fault));
+            let kind = AccessFaultKind::WrongSpace { needed: if others { "shared" } else { "the block's own shared" } };
+            let fault = AccessFault { lane: lane as u32, address, kind };
+            return Err(Refused::new(AccessAction::Atomic, space, 8, fault));
         }
         addresses[lane] = address;
     }
@@ -63,7 +63,11 @@ pub(crate) fn update(
 ) -> Result<u64, Box<Refused>> {
     let before = exchange(worker, address, lane, |bits| bits)?;
     let mut barrier = Mbarrier::from_bits(before).map_err(|fault| invalid(address, lane, fault))?;
+    let parity = barrier.parity;
     change(&mut barrier).map_err(|fault| invalid(address, lane, fault))?;
+    if barrier.parity != parity {
+        observe::completes_phase(worker, address);
+    }
     exchange(worker, address, lane, |_| barrier.to_bits())?;
     Ok(before)
 }

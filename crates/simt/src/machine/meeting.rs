@@ -14,11 +14,11 @@ pub(super) fn meet_lanes(
     split: &mut Split,
     members: u32,
     mask: u32,
-    counter: u32,
+    place: u32,
 ) -> Result<Next, Fault> {
     let code = worker.launched.code;
     let named = *warp.registers.word(members);
-    observe::lanes_named(worker, warp, split, &named, mask, counter);
+    observe::lanes_named(worker, warp, split, &named, mask, place);
     let lane = mask.trailing_zeros() & 31;
     let members = named[lane as usize];
     let group = |members: u32| lanes(mask).fold(0, |m, lane| m | u32::from(named[lane] == members) << lane);

@@ -16,12 +16,13 @@
 //! recorder of requests and the hooks of the sanitizer; [`inspect`] and [`written`] track
 //! uninitialised values, [`held`] registers that products hold.
 //!
-//! In drawn orders, [`delayed`] has stores that other warps see late, and
-//! [`follow`] keeps accesses.
+//! In drawn orders, [`delayed`] has stores that other warps see late, and [`follow`] records
+//! accesses.
 //!
-//! [`matrix`] has tensor cores, [`copy`] `cp.async`, [`mbarrier`] the words that both it and phases
-//! change. [`asynchronous`] has all that is behind one
-//! boundary because most readers need none of it: bulk copies, mbarriers, the barriers of clusters.
+//! [`matrix`] executes the instructions of tensor cores, [`copy`] `cp.async`; [`mbarrier`] reads
+//! and changes mbarriers in shared memory. [`asynchronous`] executes bulk copies, waits for
+//! mbarriers and the barriers of clusters: a folder with a small interface, because most readers
+//! need none of it.
 //!
 //! A program creates a [`state::RunningLaunch`], and `schedule` runs it. The schedule's functions
 //! take a worker; the worker has none of them as methods, so that no instruction can call one.
@@ -55,4 +56,5 @@ mod written;
 
 pub(crate) use schedule::resident::Placement;
 pub(crate) use schedule::run::run as run_launch;
-pub(crate) use state::RunningLaunch;
+pub(crate) use schedule::stepped::{Stepped, follow_on};
+pub(crate) use state::{Footprint, Meeting, RunningLaunch};

@@ -29,8 +29,8 @@ pub(super) mod sanitizer;
 mod trace;
 
 pub(super) use asynchronous::{
-    acquire_maps, arrive_with_products, awaited, begins, copies_end, copies_settle, copy_begins, ends, has_read, left,
-    product_begins, products_awaited, products_committed,
+    acquire_maps, arrive_with_products, awaited, begins, completes_phase, copies_end, copies_settle, copy_begins, ends,
+    has_read, left, product_begins, products_awaited, products_committed,
 };
 pub(super) use meetings::{
     arrive, arrive_in_cluster, complete_in_cluster, fence, lanes_absent, lanes_met, lanes_named, left_in_warp,
@@ -38,8 +38,10 @@ pub(super) use meetings::{
 };
 pub(super) use observed::{Observed, Stored};
 
+use ptx::Space;
+
 use crate::machine::state::{At, Warp, Worker};
-use crate::program::{AddressOperand, MemoryOperation};
+use crate::program::{AddressOperand, MbarrierAccess, MemoryOperation};
 use crate::sanitizer::Checks;
 use observed::each_request;
 
@@ -61,7 +63,7 @@ pub(super) fn access(worker: &mut Worker, warp: &mut Warp, access: &Observed, at
 /// possible.
 pub(super) fn uncounted(worker: &mut Worker, warp: &mut Warp, access: &Observed, at: At) -> u32 {
     let mask = sanitizer::access(worker, warp, access, at.mask);
-    if mask != 0 && shows_requests(worker, warp) {
+    if mask != 0 && shows_requests(worker, warp, access.space) {
         each_request(worker, warp, access, at.with_mask(mask), &mut |worker, space, request| {
             model::request(worker, warp, access.operation, space, request);
             recorder::request(worker, warp, access.operation, space, request);
@@ -72,13 +74,20 @@ pub(super) fn uncounted(worker: &mut Worker, warp: &mut Warp, access: &Observed,
 
 /// Shows an operation on mbarriers to the sanitizer, which alone observes it. Returns the lanes
 /// whose operation is possible.
-pub(super) fn mbarrier(worker: &mut Worker, warp: &mut Warp, reach: &AddressOperand, at: At) -> u32 {
-    let operation = MemoryOperation::mbarrier(at.counter);
+pub(super) fn mbarrier(
+    worker: &mut Worker,
+    warp: &mut Warp,
+    reach: &AddressOperand,
+    access: MbarrierAccess,
+    at: At,
+) -> u32 {
+    let operation = MemoryOperation::mbarrier(at.place, access);
     sanitizer::by_operand(worker, warp, reach, (&operation, Stored::Unknown), at)
 }
 
-/// Whether anyone but the sanitizer and the counters observes the accesses of a warp.
+/// Whether anyone but the sanitizer and the counters observes the accesses of a warp to a state
+/// space.
 #[inline(always)]
-pub(super) fn shows_requests(worker: &Worker, warp: &Warp) -> bool {
-    worker.modelled.is_some() || recorder::watches(worker, warp)
+pub(super) fn shows_requests(worker: &Worker, warp: &Warp, space: Space) -> bool {
+    worker.modelled.is_some() || recorder::watches(worker, warp, space)
 }

@@ -27,6 +27,7 @@ pub(super) fn run<'l>(worker: &mut Worker<'l>, warp: &mut Warp<'l>, quantum: u64
 
 /// [`run`], with or without inspections by the sanitizer before steps, recording them, or drawing
 /// where it is interrupted. Checks are not for drawn orders, so the first and last do not combine.
+#[expect(clippy::too_many_lines, reason = "one arm for each case")]
 fn run_steps<'l, const INSPECTED: bool, const TRACED: bool, const DRAWN: bool>(
     worker: &mut Worker<'l>,
     warp: &mut Warp<'l>,
@@ -77,14 +78,14 @@ fn run_steps<'l, const INSPECTED: bool, const TRACED: bool, const DRAWN: bool>(
                 && let Some(point) = Point::of(&instruction.action)
                 && let Some(draws) = &mut worker.draws
             {
-                // Only what each lane does for itself: not matrices, nor asynchronous operations. Of a
-                // warp that is together: parts that separate again would cost too much.
+                // Only what each lane does for itself: not matrices, nor asynchronous operations.
+                // Of a warp that is together: parts that separate again would cost too much.
                 let separable = warp.ready.is_empty()
                     && matches!(instruction.action, Action::Load(_) | Action::Store(_) | Action::Atomic(_));
                 match draws.at(point, mask, separable) {
                     AtPoint::Goes => {
                         let (weak, follows) = (draws.is_weak(), draws.follows.is_some());
-                        let what = (&instruction.action, instruction.counter);
+                        let what = (&instruction.action, instruction.place);
                         if weak && delayed::delays(worker, warp, &split, what, mask) {
                             warp.executed += 1;
                             split.pc += 1;
@@ -95,6 +96,9 @@ fn run_steps<'l, const INSPECTED: bool, const TRACED: bool, const DRAWN: bool>(
                         }
                     }
                     AtPoint::Ends => {
+                        if draws.notes.is_some() {
+                            follow::note(worker, warp, &split, (&instruction.action, point), mask);
+                        }
                         warp.ready.push(split);
                         return Ok(());
                     }
@@ -118,16 +122,16 @@ fn run_steps<'l, const INSPECTED: bool, const TRACED: bool, const DRAWN: bool>(
                 inspect::before(worker, warp, &split, inspection, mask);
             }
             if TRACED {
-                worker.trace(instruction.counter);
+                worker.trace(instruction.place);
             }
-            let counter = &mut worker.counters[instruction.counter as usize];
-            counter.executed += 1;
+            let counters = &mut worker.counters[instruction.place as usize];
+            counters.executed += 1;
             // The usual case first: not all target processors have an instruction to count bits.
             if mask == FULL {
-                counter.active_lanes += 32;
+                counters.active_lanes += 32;
             } else {
-                counter.active_lanes += u64::from(split.mask.count_ones());
-                counter.guarded_off_lanes += u64::from((split.mask & !mask).count_ones());
+                counters.active_lanes += u64::from(split.mask.count_ones());
+                counters.guarded_off_lanes += u64::from((split.mask & !mask).count_ones());
             }
             if let Action::Lanes(handler, operands) = &instruction.action {
                 if mask != 0 {
@@ -137,7 +141,7 @@ fn run_steps<'l, const INSPECTED: bool, const TRACED: bool, const DRAWN: bool>(
                 continue;
             }
             let ready = warp.ready.len();
-            let next = control(worker, warp, &mut split, &instruction.action, mask, instruction.counter)?;
+            let next = control(worker, warp, &mut split, &instruction.action, mask, instruction.place)?;
             if DRAWN {
                 follow::after(worker);
             }
@@ -155,12 +159,12 @@ fn run_steps<'l, const INSPECTED: bool, const TRACED: bool, const DRAWN: bool>(
                 }
                 Next::Pause => return Ok(()),
                 Next::Later => {
-                    let counter = &mut worker.counters[instruction.counter as usize];
-                    (counter.executed, warp.executed) = (counter.executed - 1, warp.executed - 1);
-                    counter.active_lanes -= u64::from(split.mask.count_ones());
-                    counter.guarded_off_lanes -= u64::from((split.mask & !mask).count_ones());
+                    let counters = &mut worker.counters[instruction.place as usize];
+                    (counters.executed, warp.executed) = (counters.executed - 1, warp.executed - 1);
+                    counters.active_lanes -= u64::from(split.mask.count_ones());
+                    counters.guarded_off_lanes -= u64::from((split.mask & !mask).count_ones());
                     if TRACED {
-                        worker.untrace(instruction.counter);
+                        worker.untrace(instruction.place);
                     }
                     warp.ready.insert(0, split);
                     break;
@@ -174,16 +178,17 @@ fn run_steps<'l, const INSPECTED: bool, const TRACED: bool, const DRAWN: bool>(
 /// Executes what is not arithmetic. Inlined, so that the common loop without inspections does not
 /// pay for the other one.
 #[inline(always)]
+#[expect(clippy::too_many_lines, reason = "one arm for each case")]
 fn control<'l>(
     worker: &mut Worker<'l>,
     warp: &mut Warp<'l>,
     split: &mut Split,
     action: &'l Action,
     mask: u32,
-    counter: u32,
+    place: u32,
 ) -> Result<Next, Fault> {
     let pc = split.pc;
-    let at = At { split: &*split, mask, counter };
+    let at = At { split: &*split, mask, place };
     let fault = |kind, mask: u32| Fault { kind, lane: mask.trailing_zeros() & 31, pc };
     match action {
         Action::Branch { target, join_at } => {
@@ -196,7 +201,7 @@ fn control<'l>(
                 split.pc += 1;
                 return Ok(Next::On);
             }
-            worker.counters[counter as usize].divergent += 1;
+            worker.counters[place as usize].divergent += 1;
             warp.diverge(*split, &[(pc + 1, rest), (*target, mask)], *join_at);
             return Ok(Next::Gone);
         }
@@ -207,7 +212,7 @@ fn control<'l>(
                 return Ok(Next::On);
             }
             if mask != 0 {
-                worker.counters[counter as usize].divergent += 1;
+                worker.counters[place as usize].divergent += 1;
                 warp.diverge(*split, &[(pc + 1, rest), (RETURN, mask)], *join_at);
                 return Ok(Next::Gone);
             }
@@ -277,7 +282,7 @@ fn control<'l>(
             }
         }
         Action::Fence(fence) => observe::fence(worker, warp, mask, fence),
-        Action::BranchIndexed(branch) => return calls::branch_indexed(worker, warp, split, branch, mask, counter),
+        Action::BranchIndexed(branch) => return calls::branch_indexed(worker, warp, split, branch, mask, place),
         Action::CallSystem(call) => system::call(worker, warp, call, at).map_err(|fault| fault.at(pc))?,
         Action::Allocate { d, wide, size, align } => {
             let sizes = stack_values(warp, *size, *wide);
@@ -301,7 +306,7 @@ fn control<'l>(
         }
         Action::Trap => {
             let launched = worker.launched;
-            let kind = match launched.code.reads_workspace() && !launched.cooperative {
+            let kind = match launched.code.reads_workspace() && !launched.launch.cooperative {
                 true => TrapKind::NotCooperative,
                 false => TrapKind::TrapInstruction,
             };
@@ -318,10 +323,10 @@ fn control<'l>(
         | Action::Vote { members, .. }
         | Action::Elect { members, .. }
         | Action::WarpReduce { members, .. } => {
-            return meeting::meet_lanes(worker, warp, split, *members, mask, counter);
+            return meeting::meet_lanes(worker, warp, split, *members, mask, place);
         }
-        Action::Shuffle(shuffle) => return meeting::meet_lanes(worker, warp, split, shuffle.members, mask, counter),
-        Action::Match(matching) => return meeting::meet_lanes(worker, warp, split, matching.members, mask, counter),
+        Action::Shuffle(shuffle) => return meeting::meet_lanes(worker, warp, split, shuffle.members, mask, place),
+        Action::Match(matching) => return meeting::meet_lanes(worker, warp, split, matching.members, mask, place),
         Action::ActiveMask { d } => warp.registers.set_word(*d, mask, &[mask; 32]),
     }
     split.pc += 1;

@@ -4,7 +4,7 @@ use ptx::Space;
 
 use crate::address::{Access, AccessFault, AccessFaultKind, AllocationSpan};
 use crate::lanes::{Registers, Row};
-use crate::machine::access::{Shaped, of_other};
+use crate::machine::access::{Shaped, distributed_shared};
 use crate::machine::observe::Stored;
 use crate::machine::state::{RunningBlock, Split, Warp, Worker};
 use crate::machine::transfer::Transfer;
@@ -61,7 +61,7 @@ impl Transfer for Store {
             Space::Local => warp.local.store(access, rows),
             Space::Parameter => Err(read_only_parameters(access, worker.launched.parameters.len())),
             Space::Shared => worker.block.shared.store_each(access, rows),
-            Space::ClusterShared => of_other(worker, access)?.store_each(access, rows),
+            Space::ClusterShared => distributed_shared(worker, access)?.store_each(access, rows),
             _ => worker.launched.memory.store_each(access, rows),
         }
     }

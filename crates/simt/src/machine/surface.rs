@@ -76,7 +76,7 @@ struct Group {
 
 /// `suld`, `sust`, `sured`.
 pub(super) fn execute(worker: &mut Worker<'_>, warp: &mut Warp<'_>, access: &SurfaceAccess, at: At) -> Attempt<()> {
-    let At { mask, counter, .. } = at;
+    let At { mask, place, .. } = at;
     let mut touched = Vec::new();
     // Widths differ only if lanes name surfaces of different formats.
     let mut groups: Vec<Group> = Vec::new();
@@ -105,7 +105,7 @@ pub(super) fn execute(worker: &mut Worker<'_>, warp: &mut Warp<'_>, access: &Sur
     }
     let mut loaded = [[0; 32]; 4];
     for group in &groups {
-        perform(worker, warp, access, group, counter, &mut loaded)?;
+        perform(worker, warp, access, group, place, &mut loaded)?;
     }
     if access.action == SurfaceAction::Load {
         for (&d, values) in access.rows.iter().zip(&loaded) {
@@ -118,7 +118,7 @@ pub(super) fn execute(worker: &mut Worker<'_>, warp: &mut Warp<'_>, access: &Sur
     let widest = groups.iter().map(|group| group.width).max().unwrap_or(0);
     touched.sort_unstable();
     observe::recorder::elements(worker, warp, RequestedMemory::Surface, (widest, &touched), at);
-    count(&mut worker.counters[counter as usize].texture, &touched, widest, mask, SURFACE_LANES);
+    count(&mut worker.counters[place as usize].texture, &touched, widest, mask, SURFACE_LANES);
     Ok(())
 }
 
@@ -156,14 +156,14 @@ fn perform(
     warp: &mut Warp<'_>,
     access: &SurfaceAccess,
     group: &Group,
-    counter: u32,
+    place: u32,
     loaded: &mut [[u64; 32]; 4],
 ) -> Attempt<()> {
     let Group { width, ref addresses, ref words, .. } = *group;
     let operation = match access.action {
-        SurfaceAction::Load => MemoryOperation::new(counter, AccessKind::Load, width).through(Path::Texture),
-        SurfaceAction::Reduce(_) => MemoryOperation::atomic(counter, width),
-        _ => MemoryOperation::new(counter, AccessKind::Store, width),
+        SurfaceAction::Load => MemoryOperation::new(place, AccessKind::Load, width).through(Path::Texture),
+        SurfaceAction::Reduce(_) => MemoryOperation::atomic(place, width),
+        _ => MemoryOperation::new(place, AccessKind::Store, width),
     };
     let observed = Observed::new(&operation, Space::Global, addresses);
     let observed = if operation.kind == AccessKind::Store { observed.storing(words) } else { observed };

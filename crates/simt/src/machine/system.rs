@@ -17,7 +17,7 @@ use crate::trap::TrapKind;
 
 /// Calls a system function with the lanes of `mask`, in rising order.
 pub(super) fn call(worker: &mut Worker<'_>, warp: &mut Warp<'_>, call: &SystemCall, at: At) -> Attempt<()> {
-    let At { mask, counter, .. } = at;
+    let At { mask, place, .. } = at;
     for lane in lanes(mask) {
         // A call may read and print a megabyte, which takes as long as many instructions.
         if worker.launched.is_cancelled() {
@@ -25,10 +25,10 @@ pub(super) fn call(worker: &mut Worker<'_>, warp: &mut Warp<'_>, call: &SystemCa
         }
         let argument = |index: usize| call.arguments.get(index).map_or(0, |&rows| value(warp, rows, lane));
         let result = match call.function {
-            SystemFunction::Print => print(worker, warp, (lane, counter), argument(0), argument(1))?,
-            SystemFunction::Allocate => heap::allocate(worker, warp, lane as u32, argument(0), counter),
+            SystemFunction::Print => print(worker, warp, (lane, place), argument(0), argument(1))?,
+            SystemFunction::Allocate => heap::allocate(worker, warp, lane as u32, argument(0), place),
             SystemFunction::Free => {
-                heap::free(worker, warp, lane as u32, argument(0), counter)?;
+                heap::free(worker, warp, lane as u32, argument(0), place)?;
                 0
             }
             SystemFunction::FailAssertion => {
@@ -68,7 +68,7 @@ fn set_value(warp: &mut Warp<'_>, rows: Rows, lane: usize, value: u64) {
 fn print(
     worker: &mut Worker<'_>,
     warp: &mut Warp<'_>,
-    (lane, counter): (usize, u32),
+    (lane, place): (usize, u32),
     form: u64,
     arguments: u64,
 ) -> Attempt<u64> {
@@ -81,7 +81,7 @@ fn print(
     let taken = format::format(&form, &mut source, &mut text)?;
     let unwritten = source.lane.unwritten.take();
     worker.print(&text);
-    written::printed(worker, warp, lane, &unwritten, counter);
+    written::printed(worker, warp, lane, &unwritten, place);
     Ok(taken.into())
 }
 
@@ -107,9 +107,8 @@ impl<'a, 'w, 'l> Lane<'a, 'w, 'l> {
         let mut rows = [[0; 32]; 4];
         match space {
             Space::Shared => self.worker.block.shared.load_each(&access, &mut rows),
-            Space::ClusterShared => {
-                super::access::of_other(self.worker, &access).and_then(|shared| shared.load_each(&access, &mut rows))
-            }
+            Space::ClusterShared => super::access::distributed_shared(self.worker, &access)
+                .and_then(|shared| shared.load_each(&access, &mut rows)),
             Space::Local => {
                 let asks = self.worker.checker.as_ref().is_some_and(|checker| checker.checks().init);
                 if asks && !self.warp.local.has(self.lane, in_space, width) {

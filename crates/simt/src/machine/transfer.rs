@@ -75,7 +75,7 @@ impl<T: Transfer, const OBSERVED: bool> WithSimd for Work<'_, '_, T, OBSERVED> {
         if !is_word {
             what.begin(&warp.registers, &mut worker.rows);
         }
-        let shows_requests = OBSERVED && observe::shows_requests(worker, warp);
+        let shows_requests = OBSERVED && observe::shows_requests(worker, warp, reach.space);
         let mut found = None;
         if !shows_requests {
             found = follow_shape(&mut worker.shapes, &warp.registers, reach, at.mask, size);
@@ -98,7 +98,7 @@ impl<T: Transfer, const OBSERVED: bool> WithSimd for Work<'_, '_, T, OBSERVED> {
         let banks = if OBSERVED { counters::banks(&worker.modelled) } else { BankRule::Words };
         match (&operation.requests, &mut found) {
             (Requests::Own, Some(found)) => {
-                counters::shape(&mut worker.counters[at.counter as usize], banks, operation.kind, found);
+                counters::shape(&mut worker.counters[at.place as usize], banks, operation.kind, found);
             }
             (Requests::Others(others), _) if others.is_empty() => {}
             _ => {

@@ -144,14 +144,14 @@ pub(super) fn settle(worker: &mut Worker, warp: &mut Warp) {
 }
 
 /// A lane has printed uninitialised local memory, at these addresses with these sizes.
-pub(super) fn printed(worker: &mut Worker, warp: &mut Warp, lane: usize, places: &[(u64, u32)], counter: u32) {
+pub(super) fn printed(worker: &mut Worker, warp: &mut Warp, lane: usize, pieces: &[(u64, u32)], place: u32) {
     let Some(checker) = &mut worker.checker else { return };
-    for &(address, width) in places {
+    for &(address, width) in pieces {
         match warp.unwritten.stored.get(&(lane, address)) {
             Some(&load) => matters(checker, warp, load, 1 << lane),
             None if !warp.local.has(lane, address, width) => {
                 let kind = FindingKind::Unwritten { space: Space::Local, address, width, allocation: None };
-                checker.report(kind, counter, warp.index, lane as u32, Some(AccessAction::Read));
+                checker.report(kind, place, warp.index, lane as u32, Some(AccessAction::Read));
             }
             None => {}
         }

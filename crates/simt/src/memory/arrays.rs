@@ -37,6 +37,20 @@ impl Memory {
         self.objects.arrays.get(array.0 as usize).copied().flatten().ok_or(TextureError::Freed)
     }
 
+    /// A level of an array, as if it were one of its own.
+    fn level(&self, array: ArrayHandle, level: u32) -> Result<Array, TextureError> {
+        let Array { address, shape: whole } = self.array(array)?;
+        if level >= whole.levels {
+            return Err(TextureError::NoLevel { level, levels: whole.levels });
+        }
+        let [width, height, depth] = whole.extent(level);
+        // A dimension that the array does not have is 0.
+        let kept = |all: u32, extent: u32| if all == 0 { 0 } else { extent };
+        let (height, depth) = (kept(whole.height, height), kept(whole.depth, depth));
+        let shape = ArrayShape { width, height, depth, levels: 1, ..whole };
+        Ok(Array { address: address + whole.level_offset(level), shape })
+    }
+
     /// The shape of an array.
     ///
     /// # Errors
@@ -121,6 +135,11 @@ impl Memory {
                 }
                 Source::Array { address, shape }
             }
+            TextureSource::Level(array, level) => {
+                let Array { address, shape } = self.level(array, level)?;
+                sampling.check(shape.format)?;
+                Source::Array { address, shape }
+            }
             TextureSource::Linear { address, texels, format } => {
                 check_format(format)?;
                 Sampling { filter: Filter::Point, ..*sampling }.check(format)?;
@@ -166,7 +185,16 @@ impl Memory {
     ///
     /// The array was freed.
     pub fn create_surface(&mut self, array: ArrayHandle) -> Result<u64, TextureError> {
-        let Array { address, shape } = self.array(array)?;
+        self.create_level_surface(array, 0)
+    }
+
+    /// The same for any level.
+    ///
+    /// # Errors
+    ///
+    /// The array was freed, or has no such level.
+    pub fn create_level_surface(&mut self, array: ArrayHandle, level: u32) -> Result<u64, TextureError> {
+        let Array { address, shape } = self.level(array, level)?;
         self.objects.surfaces.push(Some(Surface { address, shape }));
         Ok(SURFACES + self.objects.surfaces.len() as u64 - 1)
     }

@@ -6,6 +6,7 @@
 //! 64-bit atomic operation takes a lock.
 
 mod atomics;
+mod mapped;
 
 use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, Mutex};
@@ -21,8 +22,16 @@ use crate::error::{LARGEST_ALLOCATION, MemoryError};
 use crate::site::Site;
 use crate::texture::Objects;
 
+pub use mapped::Physical;
+
 /// Allocations start at multiples of this, and are followed by a gap of at least this size.
 const SPACING: u64 = 1 << 20;
+
+/// Words of zero. The operating system commits their pages on first use.
+fn zeroed_words(bytes: u64) -> Result<Box<[AtomicU32]>, MemoryError> {
+    bytemuck::try_zeroed_slice_box(bytes.div_ceil(4) as usize)
+        .map_err(|()| MemoryError::HostOutOfMemory { requested: bytes })
+}
 
 /// The memory of a simulated device.
 pub struct Memory {
@@ -41,11 +50,20 @@ pub struct Memory {
 
 struct Allocation {
     span: AllocationSpan,
-    /// `None` once freed.
+    /// `None` once freed, and while it is mapped without access.
     words: Option<Box<[AtomicU32]>>,
     read_only: bool,
+    /// Why there are no words: it is mapped without access.
+    without_access: bool,
     /// The bytes that have been written, by the host or by kernels.
     written: Written,
+}
+
+/// Bytes of a range in one allocation: its number, where in it they begin, and how many they are.
+struct Part {
+    index: usize,
+    offset: usize,
+    length: usize,
 }
 
 impl Memory {
@@ -80,6 +98,11 @@ impl Memory {
         self.allocations.iter().filter(|allocation| allocation.words.is_some()).map(|allocation| allocation.span)
     }
 
+    /// Whether an address is among those that were ever given to allocations.
+    pub fn has_given(&self, address: u64) -> bool {
+        (GLOBAL_BASE..self.next).contains(&address)
+    }
+
     /// Allocates `bytes`, zeroed, at a multiple of 256 (an allocation of 0 bytes has an address of
     /// its own).
     pub fn allocate(&mut self, bytes: u64) -> Result<u64, MemoryError> {
@@ -99,9 +122,7 @@ impl Memory {
         if bytes > LARGEST_ALLOCATION {
             return Err(MemoryError::TooLarge { requested: bytes });
         }
-        // Zeroed pages come from the operating system, which commits them on first use.
-        let words = bytemuck::try_zeroed_slice_box(bytes.div_ceil(4) as usize)
-            .map_err(|()| MemoryError::HostOutOfMemory { requested: bytes })?;
+        let words = zeroed_words(bytes)?;
         let address = self.next;
         self.next += (bytes + SPACING).next_multiple_of(SPACING);
         self.used += bytes;
@@ -109,6 +130,7 @@ impl Memory {
             span: AllocationSpan { address, bytes },
             words: Some(words),
             read_only,
+            without_access: false,
             written: Written::new(bytes),
         });
         Ok(address)
@@ -183,17 +205,23 @@ impl Memory {
 
     /// Copies `bytes` to the device.
     pub fn write(&mut self, address: u64, bytes: &[u8]) -> Result<(), MemoryError> {
-        let (words, offset) = self.host_range(address, bytes.len() as u64)?;
-        words::write(words, offset, bytes);
+        let mut rest = bytes;
+        for part in self.parts(address, bytes.len() as u64)? {
+            let (now, later) = rest.split_at(part.length);
+            words::write(self.written_part(&part), part.offset, now);
+            rest = later;
+        }
         Ok(())
     }
 
     /// Copies bytes from the device.
     pub fn read(&self, address: u64, bytes: &mut [u8]) -> Result<(), MemoryError> {
-        let missing = MemoryError::NotAllocated { address, bytes: bytes.len() as u64 };
-        let allocation = self.find(address, bytes.len() as u64).ok_or(missing.clone())?;
-        let words = allocation.words.as_deref().ok_or(missing)?;
-        words::read(words, (address - allocation.span.address) as usize, bytes);
+        let mut rest = bytes;
+        for part in self.parts(address, rest.len() as u64)? {
+            let (now, later) = rest.split_at_mut(part.length);
+            words::read(self.allocations[part.index].words.as_deref().unwrap_or_default(), part.offset, now);
+            rest = later;
+        }
         Ok(())
     }
 
@@ -208,25 +236,37 @@ impl Memory {
 
     /// Sets `bytes` bytes to `value`.
     pub fn fill(&mut self, address: u64, bytes: u64, value: u8) -> Result<(), MemoryError> {
-        let (words, offset) = self.host_range(address, bytes)?;
-        words::fill(words, offset, bytes as usize, value);
+        for part in self.parts(address, bytes)? {
+            words::fill(self.written_part(&part), part.offset, part.length, value);
+        }
         Ok(())
     }
 
-    /// The words of the allocation that holds all of a range, and the range's offset in it, in
-    /// bytes.
-    fn host_range(&mut self, address: u64, bytes: u64) -> Result<(&mut [AtomicU32], usize), MemoryError> {
-        let missing = MemoryError::NotAllocated { address, bytes };
-        let index = self.find_index(address).ok_or(missing.clone())?;
-        let allocation = &mut self.allocations[index];
-        let offset = address - allocation.span.address;
-        if offset.checked_add(bytes).is_none_or(|end| end > allocation.span.bytes) {
-            return Err(missing);
+    /// The allocations that hold all of a range: one, unless memory was mapped side by side.
+    fn parts(&self, address: u64, bytes: u64) -> Result<Vec<Part>, MemoryError> {
+        let missing = || MemoryError::NotAllocated { address, bytes };
+        let (mut parts, mut at, mut rest) = (Vec::with_capacity(1), address, bytes);
+        loop {
+            let index = self.find_index(at).ok_or_else(missing)?;
+            let Allocation { span, words, .. } = &self.allocations[index];
+            let offset = at - span.address;
+            let length = rest.min(span.bytes.checked_sub(offset).ok_or_else(missing)?);
+            if words.is_none() || length == 0 && rest > 0 {
+                return Err(missing());
+            }
+            parts.push(Part { index, offset: offset as usize, length: length as usize });
+            (at, rest) = (at + length, rest - length);
+            if rest == 0 {
+                return Ok(parts);
+            }
         }
-        let words = allocation.words.as_deref_mut().ok_or(missing)?;
-        // The callers write all of it.
-        allocation.written.mark(offset, bytes);
-        Ok((words, offset as usize))
+    }
+
+    /// The words of the allocation that a part is in, all of which the caller writes.
+    fn written_part(&mut self, part: &Part) -> &mut [AtomicU32] {
+        let allocation = &mut self.allocations[part.index];
+        allocation.written.mark(part.offset as u64, part.length as u64);
+        allocation.words.as_deref_mut().unwrap_or_default()
     }
 
     /// The last allocation that starts at or below `address`.
@@ -385,12 +425,18 @@ impl Memory {
         }
         let Some(allocation) = self.find(address, u64::from(width)) else {
             return Err(match self.nearest(address) {
-                Some(Allocation { span, words: None, .. }) => AccessFaultKind::Freed { allocation: *span },
+                Some(Allocation { span, words: None, without_access: false, .. }) => {
+                    AccessFaultKind::Freed { allocation: *span }
+                }
                 nearest => AccessFaultKind::OutOfBounds { nearest: nearest.map(|nearest| nearest.span) },
             });
         };
         if allocation.words.is_none() {
-            return Err(AccessFaultKind::Freed { allocation: allocation.span });
+            let allocation = allocation.span;
+            return Err(match self.find(address, 0) {
+                Some(Allocation { without_access: true, .. }) => AccessFaultKind::NoAccess { allocation },
+                _ => AccessFaultKind::Freed { allocation },
+            });
         }
         if write && allocation.read_only {
             return Err(AccessFaultKind::ReadOnly { allocation: allocation.span });

@@ -1,9 +1,9 @@
 //! Device memory: allocations that all blocks share, and the shared memory of one block.
 //!
 //! Addresses are those that a kernel sees. Global and constant memory have generic addresses from
-//! [`GLOBAL_BASE`](crate::spaces::GLOBAL_BASE) on. Shared and local memory have windows in the generic
-//! space, and addresses from 0 on in their own. Addresses of freed memory are never reused, and
-//! allocations are far apart, so that stray pointers are detected. The heap, from which kernels
+//! [`GLOBAL_BASE`](crate::spaces::GLOBAL_BASE) on. Shared and local memory have windows in the
+//! generic space, and addresses from 0 on in their own. Addresses of freed memory are never reused,
+//! and allocations are far apart, so that stray pointers are detected. The heap, from which kernels
 //! allocate, is below all other allocations.
 //!
 //! `global`, `shared` and `heap` hold memory; `words` reads and writes it. `written`: which bytes
@@ -24,7 +24,7 @@ mod snapshot;
 mod words;
 mod written;
 
-pub use global::Memory;
+pub use global::{Memory, Physical};
 pub(crate) use heap::Caller;
 pub use heap::{DEFAULT_HEAP_LIMIT, HeapAllocation};
 pub use mbarrier::MbarrierFault;

@@ -1,5 +1,5 @@
-//! A copy of memory, for launches whose effects are undone: the rehearsal of a launch on a model
-//! (`run/rehearsal.rs`), or a launch in another order, whose results are compared. Reads, and later
+//! A copy of memory, for launches whose effects are undone: the dry run of a launch on a model
+//! (`run/dry_run.rs`), or a launch in another order, whose results are compared. Reads, and later
 //! restores, all memory that kernels can write.
 
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};

@@ -1,10 +1,10 @@
-//! Where in L2 the atomic operations of an instruction meet: L2 does those on one sector one after
-//! the other, and so does each of its slices with those on its own sectors.
+//! Contention of an instruction's atomic operations in L2, which executes those on one sector one
+//! after the other. So does each slice of L2 with the operations on all of its sectors.
 //!
-//! The slice of an address was found on an H100 (2026-11-27) by atomic operations on several words:
-//! their time says how many slices share the work. Neighbouring pairs of lines belong to different
-//! slices, 4 KiB to eight of them in turns of 1 KiB for two, and pages 4 KiB apart to different
-//! ones. As many slices are busy at once as do atomic operations on words all over L2: about 64.
+//! The mapping of addresses to slices was found on an H100 (2026-11-27) by atomic operations on
+//! several words: their time shows how many slices share the work. Neighbouring pairs of lines
+//! belong to different slices, 4 KiB to eight of them in turns of 1 KiB for two, and pages 4 KiB
+//! apart to different ones. Atomic operations spread over all of L2 keep about 64 slices busy.
 
 /// Slices, and those of a page.
 const SLICES: usize = 64;

@@ -39,8 +39,10 @@ impl Cache {
     fn set(&mut self, line: u64) -> &mut [Line] {
         let sets = self.sets as u64;
         let (run, within) = (line / sets, line % sets);
-        let rotation = (run.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) % sets;
-        let first = ((within + rotation) % sets) as usize * self.ways;
+        let rotation = (run.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as u32 % self.sets as u32;
+        let set = within as usize + rotation as usize;
+        let set = if set < self.sets { set } else { set - self.sets };
+        let first = set * self.ways;
         &mut self.lines[first..first + self.ways]
     }
 
@@ -62,19 +64,21 @@ impl Cache {
         self.clock += 1;
         let clock = self.clock;
         let set = self.set(line);
-        let index = match set.iter().position(|entry| entry.used != 0 && entry.number == line) {
-            Some(index) => index,
-            // Empty entries have 0 as their time of use.
-            None => set.iter().enumerate().min_by_key(|(_, entry)| entry.used).map_or(0, |(index, _)| index),
-        };
-        let entry = &mut set[index];
-        if entry.used != 0 && entry.number == line {
-            entry.used = clock;
-            entry.present |= sectors;
-            entry.dirty |= dirty;
-            return None;
+        // The entry that was used least recently. Empty entries have 0 as their time of use.
+        let (mut oldest, mut since) = (0, u64::MAX);
+        for (index, entry) in set.iter_mut().enumerate() {
+            if entry.used != 0 && entry.number == line {
+                entry.used = clock;
+                entry.present |= sectors;
+                entry.dirty |= dirty;
+                return None;
+            }
+            if entry.used < since {
+                (oldest, since) = (index, entry.used);
+            }
         }
-        let old = std::mem::replace(entry, Line { number: line, used: clock, present: sectors, dirty });
+        let new = Line { number: line, used: clock, present: sectors, dirty };
+        let old = std::mem::replace(&mut set[oldest], new);
         (old.used != 0).then_some(Evicted { line: old.number, dirty: old.dirty })
     }
 
@@ -106,7 +110,7 @@ impl Cache {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::collections::HashMap;
+    use rustc_hash::FxHashMap;
 
     use proptest::prelude::*;
 
@@ -146,8 +150,8 @@ mod tests {
         fn nothing_is_lost(operations in prop::collection::vec((0u64..64, 1u8..16, any::<bool>()), 0..300), ways in 1usize..5) {
             let mut small = Cache::new(16, ways);
             let mut large = Cache::new(64, 64);
-            let mut written: HashMap<u64, u8> = HashMap::new();
-            let mut present: HashMap<u64, u8> = HashMap::new();
+            let mut written: FxHashMap<u64, u8> = FxHashMap::default();
+            let mut present: FxHashMap<u64, u8> = FxHashMap::default();
             for (line, sectors, dirty) in operations {
                 let expected = present.get(&line).copied().unwrap_or(0);
                 prop_assert_eq!(large.look_up(line), expected);

@@ -9,7 +9,9 @@
 //!   to several blocks of a cluster at once is read from L2 once and sent over the crossbar to
 //!   each. Each row of a tensor's box is such a copy (measured on an H200).
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
+
+use rustc_hash::FxHashMap;
 
 use super::cache::Cache;
 use super::counters::{ModelCounters, SectorCounters};
@@ -31,11 +33,11 @@ pub(crate) struct Chip {
     partitions: Vec<Cache>,
     /// Lines in the order in which they became dirty, and their dirty sectors.
     dirty: VecDeque<u64>,
-    dirty_sectors: HashMap<u64, u8>,
+    dirty_sectors: FxHashMap<u64, u8>,
     dirty_count: u64,
     /// Reads of this round, by group of multiprocessors and line: which multiprocessor, and which
     /// sectors.
-    asked: HashMap<(usize, u64), (u32, u8)>,
+    asked: FxHashMap<(usize, u64), (u32, u8)>,
     counters: ModelCounters,
     /// Bytes that DRAM delivers in its latency.
     in_flight: u64,
@@ -55,9 +57,9 @@ impl Chip {
             l2: model.l2,
             partitions: (0..partitions).filter_map(|_| model.l2.map(cache)).collect(),
             dirty: VecDeque::new(),
-            dirty_sectors: HashMap::new(),
+            dirty_sectors: FxHashMap::default(),
             dirty_count: 0,
-            asked: HashMap::new(),
+            asked: FxHashMap::default(),
             counters: ModelCounters::new(model),
             in_flight: model.timing().map_or(0, Timing::bytes_in_flight),
             traffic: None,

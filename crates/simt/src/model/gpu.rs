@@ -25,7 +25,7 @@ pub struct Model {
     pub global: TransactionRule,
     /// The L1 cache of a multiprocessor, if global or local memory goes through one.
     pub l1: Option<L1>,
-    /// The read-only cache of a multiprocessor, if it is a memory of its own. Otherwise read-only
+    /// The read-only cache of a multiprocessor, if it is a separate memory. Otherwise read-only
     /// loads go through L1.
     pub read_only: Option<ReadOnly>,
     /// The L2 cache of the chip.
@@ -157,7 +157,7 @@ pub struct L1 {
 /// The read-only cache of a multiprocessor: one for each scheduler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReadOnly {
-    /// Schedulers of a multiprocessor, each with a cache of its own.
+    /// Schedulers of a multiprocessor, each with its own cache.
     pub schedulers: u32,
     /// Bytes of each scheduler's cache.
     pub bytes_of_scheduler: u32,
@@ -170,7 +170,7 @@ pub struct ReadOnly {
 pub enum L1Size {
     /// What shared memory leaves of this many bytes.
     Unified(u32),
-    /// A memory of its own.
+    /// A separate memory.
     Own(u32),
 }
 

@@ -8,12 +8,13 @@
 //!
 //! - `gpu`: what a model is; `data`: the models and where each number comes from;
 //! - `transactions`: global memory, `banks`: shared memory, as pure functions of one warp's access;
-//! - `occupancy`: how many blocks fit on a multiprocessor, and why not more; `seats`: which blocks
-//!   are neighbours there;
+//! - `occupancy`: how many blocks fit on a multiprocessor, and what limits them; `placement`: on
+//!   which multiprocessors the blocks of a launch run;
 //! - `cache`: a cache with sets, lines and sectors; `multiprocessor`: L1 and the path to it;
 //!   `read_only`: Kepler's read-only cache; `chip`: L2 and DRAM;
 //! - `counters`: what is counted; `timing`: how fast each model is, in the terms of `rates`;
-//!   `traffic`, `sources`, `atomics` and `partitions`: what more a launch counts if it asks for its time.
+//!   `traffic`, `sources`, `atomics` and `partitions`: what more a launch counts if it asks for its
+//!   time.
 //!
 //! The machine's side, which block runs where and when, is `machine/schedule/resident.rs`; it calls
 //! into this folder, and `machine/observe/model.rs` passes the requests. Nothing here reads the
@@ -29,9 +30,9 @@ mod gpu;
 mod multiprocessor;
 mod occupancy;
 mod partitions;
+mod placement;
 mod rates;
 mod read_only;
-mod seats;
 mod sources;
 mod timing;
 mod traffic;
@@ -49,7 +50,7 @@ pub(crate) use banks::{list as list_wavefronts, wavefronts};
 pub(crate) use chip::Chip;
 pub(crate) use gpu::LINE_BYTES;
 pub(crate) use multiprocessor::{AccessOrigin, CacheHint, Multiprocessor, TextureNeeds};
-pub(crate) use seats::Neighbourhood;
+pub(crate) use placement::Neighbourhood;
 pub(crate) use sources::{Growth, Sources};
 pub(crate) use traffic::{Density, Traffic, WrittenBack};
 pub(crate) use transactions::{Route, bulk_lines, list as list_transactions};
@@ -70,8 +71,8 @@ impl Model {
         self.timing().map(|timing| timing.memory.dram)
     }
 
-    /// The bytes that each multiprocessor must have in flight to keep DRAM busy, by Little's law: the
-    /// latency times the bandwidth. `None` for a model without times.
+    /// The bytes that each multiprocessor must have in flight to keep DRAM busy, by Little's law:
+    /// the latency times the bandwidth. `None` for a model without times.
     pub fn bytes_in_flight(&self) -> Option<f64> {
         let timing = self.timing()?;
         let nanoseconds = timing.latency.dram / timing.clock_mhz * 1e3;

@@ -12,7 +12,7 @@
 //! - Accesses to the shared memory of another block of the cluster use neither L1 nor L2, but the
 //!   crossbar.
 
-use std::collections::HashSet;
+use rustc_hash::FxHashSet;
 
 use super::cache::Cache;
 use super::counters::{ModelCounters, SectorCounters, TransactionCounters};
@@ -104,6 +104,8 @@ pub(crate) struct Multiprocessor {
     pub sent: Option<Sent>,
     /// The access that is being made.
     note: Note,
+    /// Its parts, by lines: the memory is used again for the next access.
+    pieces: Vec<Piece>,
     /// The textures' part of L1, for the replay alone: no counter knows it.
     textures: Option<TextureCache>,
 }
@@ -112,7 +114,7 @@ pub(crate) struct Multiprocessor {
 struct TextureCache {
     l1: Cache,
     /// Sectors that were fetched before.
-    seen: HashSet<u64>,
+    seen: FxHashSet<u64>,
 }
 
 /// What a texture fetch needs.
@@ -138,7 +140,8 @@ struct Piece {
 impl Piece {
     /// The bytes of the line that are accessed.
     fn all_bytes(&self) -> u128 {
-        self.bytes.iter().rev().fold(0, |all, &bytes| all << 32 | u128::from(bytes))
+        let [first, second, third, fourth] = self.bytes;
+        u128::from(first) | u128::from(second) << 32 | u128::from(third) << 64 | u128::from(fourth) << 96
     }
 }
 
@@ -157,6 +160,7 @@ impl Multiprocessor {
             notes: None,
             sent: None,
             note: Note { place: 0, bytes: 0 },
+            pieces: Vec::new(),
             textures: None,
         }
     }
@@ -167,7 +171,7 @@ impl Multiprocessor {
         let partitions = self.model.timing().map_or(0, |timing| timing.memory.partitions);
         self.sent = (partitions > 0).then(|| Sent::new(partitions));
         let lines = (self.model.l1_bytes(carveout).max(8 << 10) / 128) as usize;
-        self.textures = textures.then(|| TextureCache { l1: Cache::new(lines, 4), seen: HashSet::new() });
+        self.textures = textures.then(|| TextureCache { l1: Cache::new(lines, 4), seen: FxHashSet::default() });
     }
 
     /// What a texture fetch of these sectors needs.
@@ -212,8 +216,9 @@ impl Multiprocessor {
         let lanes_per_request = self.model.global.lanes_per_request(access.width);
         for start in (0..32).step_by(lanes_per_request) {
             let group = access.mask & (u32::MAX >> (32 - lanes_per_request) << start);
-            let (pieces, count) = pieces(access, group);
-            for piece in &pieces[..count] {
+            let mut pieces = std::mem::take(&mut self.pieces);
+            split(access, group, &mut pieces);
+            for piece in &pieces {
                 if self.notes.is_some() {
                     self.note.bytes = piece.all_bytes();
                 }
@@ -223,6 +228,7 @@ impl Multiprocessor {
                     AccessKind::Atomic | AccessKind::Reduction => self.atomic(piece, kind, access),
                 }
             }
+            self.pieces = pieces;
         }
     }
 
@@ -318,7 +324,7 @@ impl Multiprocessor {
         *counters += TransactionCounters {
             transactions: found.count.into(),
             bytes_moved: found.bytes.into(),
-            bytes_asked: coalesce::sectors(access).bytes.into(),
+            bytes_asked: found.asked.into(),
         };
     }
 
@@ -422,25 +428,38 @@ impl Multiprocessor {
     }
 }
 
-/// The lines that the lanes of `group` touch, in the order of the lanes, and how many.
-fn pieces(access: &Access, group: u32) -> ([Piece; 32], usize) {
-    let mut pieces = [Piece::default(); 32];
-    let mut count = 0;
+/// Fills `pieces` with the lines that the lanes of `group` touch, in the order of the lanes.
+fn split(access: &Access, group: u32, pieces: &mut Vec<Piece>) {
+    pieces.clear();
+    let start = access.addresses[group.trailing_zeros() as usize & 31];
+    let bytes = u64::from(group.count_ones() * access.width);
+    // Whole sectors in order, which is what most accesses are.
+    if access.is_consecutive() && start.is_multiple_of(32) && bytes.is_multiple_of(32) {
+        let (first, end) = (start / 32, (start + bytes) / 32);
+        for line in first / 4..end.div_ceil(4) {
+            let sectors = first.max(line * 4)..end.min(line * 4 + 4);
+            let mut piece = Piece { line, ..Piece::default() };
+            for sector in sectors {
+                piece.sectors |= 1 << (sector % 4);
+                piece.bytes[(sector % 4) as usize] = u32::MAX;
+            }
+            pieces.push(piece);
+        }
+        return;
+    }
     for lane in lanes(group) {
         let address = access.addresses[lane];
         let line = address / LINE_BYTES;
         // Neighbours are mostly in the same line.
-        let found = pieces[..count].iter().rposition(|piece| piece.line == line);
-        let index = found.unwrap_or_else(|| {
-            pieces[count].line = line;
-            count += 1;
-            count - 1
+        let index = pieces.iter().rposition(|piece| piece.line == line).unwrap_or_else(|| {
+            pieces.push(Piece { line, ..Piece::default() });
+            pieces.len() - 1
         });
+        let piece = &mut pieces[index];
         let sector = (address % LINE_BYTES / 32) as usize;
-        pieces[index].sectors |= 1 << sector;
-        pieces[index].bytes[sector] |= (u32::MAX >> (32 - access.width.clamp(1, 32))) << (address % 32);
+        piece.sectors |= 1 << sector;
+        piece.bytes[sector] |= (u32::MAX >> (32 - access.width.clamp(1, 32))) << (address % 32);
     }
-    (pieces, count)
 }
 
 #[cfg(test)]

@@ -134,7 +134,9 @@ impl Model {
         let each = if needs.shared == 0 && shared.reserved == 0 {
             0
         } else {
-            (needs.shared.saturating_add(shared.reserved)).next_multiple_of(shared.unit)
+            let each = needs.shared.saturating_add(shared.reserved);
+            // More than any multiprocessor has, whatever the unit.
+            each.checked_next_multiple_of(shared.unit).unwrap_or(u32::MAX)
         };
         let fits = |carveout: u32| if needs.shared == 0 { None } else { Some(carveout / each) };
         let warps_per_block = needs.threads.div_ceil(32).max(1);

@@ -123,6 +123,13 @@ pub(crate) struct Throughput {
 }
 
 impl Timing {
+    /// How long a copy of so many bytes within the device's memory takes, in microseconds.
+    pub fn copy_us(&self, bytes: u64) -> f64 {
+        // GB/s are a thousand bytes in a microsecond.
+        let moved = bytes as f64 * (1.0 + self.memory.dram_write);
+        self.launch.next_us + moved / (self.memory.dram * 1e3)
+    }
+
     /// Bytes that DRAM delivers in its latency.
     pub(crate) fn bytes_in_flight(&self) -> u64 {
         (self.latency.dram / self.clock_mhz * self.memory.dram * 1e3) as u64

@@ -1,6 +1,6 @@
 //! What DRAM read for each instruction, and how much of it the rest of a launch will read again.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 /// What an instruction made DRAM read.
 #[derive(Clone, Copy, Default)]
@@ -16,7 +16,7 @@ pub(super) struct Source {
 
 /// What each instruction made DRAM read.
 #[derive(Clone, Default)]
-pub(crate) struct Sources(HashMap<u32, Source>);
+pub(crate) struct Sources(FxHashMap<u32, Source>);
 
 /// How much more a launch is than a sample of it.
 #[derive(Clone, Copy, Debug)]
@@ -44,14 +44,14 @@ impl Sources {
     }
 
     /// Of the misses of each instruction, the part that remains in a launch that is so much more. A
-    /// region that stays in L2, of `stays` bytes at most, is read once, however few blocks have run.
-    /// It has all lines from the first that DRAM read for some instructions to the last, and may have
-    /// more where the blocks that ran reach over a part of the grid only, or go on: then it grows as it
-    /// did in the second half of what ran.
-    pub fn remaining_misses(&self, growth: Growth, stays: f64) -> HashMap<u32, f64> {
+    /// region that stays in L2, of `stays` bytes at most, is read once, however few blocks have
+    /// run. It has all lines from the first that DRAM read for some instructions to the last, and
+    /// may have more where the blocks that ran reach over a part of the grid only, or go on: then
+    /// it grows as it did in the second half of what ran.
+    pub fn remaining_misses(&self, growth: Growth, stays: f64) -> FxHashMap<u32, f64> {
         let mut sources: Vec<(u32, Source)> = self.0.iter().map(|(&place, &source)| (place, source)).collect();
         sources.sort_unstable_by_key(|&(place, source)| (source.lines, place));
-        let mut remaining = HashMap::new();
+        let mut remaining = FxHashMap::default();
         while let Some(&(_, Source { lines: (start, mut end), .. })) = sources.first() {
             let mut count = 0;
             while let Some((_, next)) = sources.get(count).filter(|(_, next)| next.lines.0 <= end) {

@@ -3,8 +3,8 @@
 //!
 //! Rates of units are cycles for which a warp instruction occupies one scheduler's unit, from the
 //! throughput table of the CUDA C++ programming guide ("Arithmetic Instructions"; 1.x: edition 4.2,
-//! 2.x and 3.x: 6.5, later: 12.x). Clocks and memory bandwidths are those of data sheets. What else a
-//! table is made of, its `source` says; an entry that is not `measured` has been compared with no
+//! 2.x and 3.x: 6.5, later: 12.x). Clocks and memory bandwidths are those of data sheets. What else
+//! a table is made of, its `source` says; an entry that is not `measured` has been compared with no
 //! measurement. In an entry, "guide" is that guide, and "assumed" is a guess without a source.
 
 use super::gpu::Model;
@@ -235,8 +235,8 @@ static TIMINGS: [(&[&str], Timing); 12] = [
             measured: false,
             clock_mhz: 745.0,
             launch: LaunchCost { empty_us: 5.0, next_us: 2.0, ..HOPPER.launch },
-            // 192 lanes of f32 for four schedulers, each of which can use 48 of them only by issuing
-            // two instructions at once, which is not modelled.
+            // 192 lanes of f32 for four schedulers, each of which can use 48 of them only by
+            // issuing two instructions at once, which is not modelled.
             issue: Issue {
                 third_register: 0,
                 integer: 1,

@@ -2,7 +2,9 @@
 //! counters: which instructions' reads hit, how densely DRAM is read and written, and which sectors
 //! are written in part. Kept only if a launch asks for its time.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::hash_map::Entry;
+
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::atomics::{Busiest, Meetings};
 use super::counters::SectorCounters;
@@ -24,14 +26,14 @@ pub(crate) struct Traffic {
     /// The reads of each instruction from L2.
     pub reads: Vec<SectorCounters>,
     /// The bytes written of each dirty line.
-    written: HashMap<u64, u128>,
+    written: FxHashMap<u64, u128>,
     /// What DRAM read, in eighths of blocks.
     fetched: Rows,
     /// What DRAM has read for each instruction, and for the one that L2 serves.
     pub sources: Sources,
     since: Source,
     /// Blocks of 512 bytes that were written.
-    written_blocks: HashSet<u64>,
+    written_blocks: FxHashSet<u64>,
     /// The sectors of blocks that were written back.
     flushed: Rows,
     /// What was written back.
@@ -39,16 +41,16 @@ pub(crate) struct Traffic {
     /// How the partitions of DRAM are used, on models without L2.
     pub camping: Camping,
     /// The atomic operations of each instruction.
-    atomics: HashMap<u32, Meetings>,
+    atomics: FxHashMap<u32, Meetings>,
 }
 
-/// Blocks of DRAM that are open at once. A bank keeps a row open, 1 KiB of a pseudo channel; the six
-/// stacks of an H200 have 32 pseudo channels each (JESD238), and these 32 banks in a stack of eight
-/// dies.
+/// Blocks of DRAM that are open at once. A bank keeps a row open, 1 KiB of a pseudo channel; the
+/// six stacks of an H200 have 32 pseudo channels each (JESD238), and these 32 banks in a stack of
+/// eight dies.
 const OPEN: u64 = 6 * 32 * 32 * 2;
 
-/// Which parts of blocks of 512 bytes DRAM moves while it has them open. A block that comes back after
-/// `OPEN` others is opened again.
+/// Which parts of blocks of 512 bytes DRAM moves while it has them open. A block that comes back
+/// after `OPEN` others is opened again.
 #[derive(Clone, Default)]
 struct Rows {
     /// Blocks that were opened.
@@ -56,7 +58,7 @@ struct Rows {
     /// Parts of them that were moved, of blocks that are closed.
     moved: u64,
     /// The last opening of each block, what was moved since, and what ever was.
-    blocks: HashMap<u64, (u64, u16, u16)>,
+    blocks: FxHashMap<u64, (u64, u16, u16)>,
 }
 
 impl Rows {
@@ -148,8 +150,13 @@ impl Traffic {
 
     /// L2 was written.
     pub fn write(&mut self, line: u64, bytes: u128) {
-        *self.written.entry(line).or_default() |= bytes;
-        self.written_blocks.insert(line / 4);
+        match self.written.entry(line) {
+            Entry::Occupied(mut written) => *written.get_mut() |= bytes,
+            Entry::Vacant(written) => {
+                written.insert(bytes);
+                self.written_blocks.insert(line / 4);
+            }
+        }
     }
 
     /// A dirty line was written to DRAM.
@@ -160,7 +167,7 @@ impl Traffic {
     }
 
     /// What was written back, and what will be: the dirty sectors that are left.
-    pub fn writes(&self, dirty: &HashMap<u64, u8>) -> [WrittenBack; 2] {
+    pub fn writes(&self, dirty: &FxHashMap<u64, u8>) -> [WrittenBack; 2] {
         let mut left = WrittenBack::default();
         dirty
             .iter()
@@ -168,8 +175,8 @@ impl Traffic {
         [self.back, left]
     }
 
-    /// How densely DRAM was used; 1 if it was not. Lines that are still dirty will be written back in
-    /// this order.
+    /// How densely DRAM was used; 1 if it was not. Lines that are still dirty will be written back
+    /// in this order.
     pub fn density(&self, dirty: impl Iterator<Item = (u64, u8)>) -> Density {
         let mut flushed = self.flushed.clone();
         for (line, sectors) in dirty {

@@ -19,6 +19,8 @@ pub(crate) struct Transactions {
     pub count: u32,
     /// Bytes that they move.
     pub bytes: u32,
+    /// Bytes that the lanes ask for, each once.
+    pub asked: u32,
 }
 
 /// Where a request goes, which decides what moves on 2.x and 3.x.
@@ -34,11 +36,11 @@ pub(crate) enum Route {
 
 /// The transactions of a request.
 pub(super) fn of(rule: TransactionRule, access: &Access, route: Route) -> Transactions {
+    let coalesce::Sectors { sectors, bytes: asked } = coalesce::sectors(access);
     if rule == TransactionRule::Sectors {
-        let count = coalesce::sectors(access).sectors;
-        return Transactions { count, bytes: count * 32 };
+        return Transactions { count: sectors, bytes: sectors * 32, asked };
     }
-    let mut total = Transactions::default();
+    let mut total = Transactions { asked, ..Transactions::default() };
     list(rule, access, route, |_, bytes| {
         total.count += 1;
         total.bytes += bytes;
@@ -236,7 +238,7 @@ mod tests {
         // Inactive threads do no harm.
         let addresses = std::array::from_fn(|lane| BASE + 4 * lane as u64);
         let found = super::of(TransactionRule::Strict, &Access::new(0x8421_8421, &addresses, 4), Route::PastL1);
-        assert_eq!(found, Transactions { count: 2, bytes: 128 });
+        assert_eq!(found, Transactions { count: 2, bytes: 128, asked: 32 });
     }
 
     #[test]

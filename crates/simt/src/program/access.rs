@@ -97,12 +97,21 @@ impl Order {
     }
 }
 
-/// A request that is counted for an access, in place of its own.
+/// A request that is counted for an access instead of the one that PTX has.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CountedAs {
     pub reach: AddressOperand,
     /// Bytes of a lane.
     pub width: u32,
+}
+
+/// What an operation on an mbarrier does there, as far as the order of threads goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum MbarrierAccess {
+    Arrival,
+    Wait,
+    Beginning,
+    End,
 }
 
 /// The path of an access to memory.
@@ -183,12 +192,22 @@ impl MemoryOperation {
         Self { order, hint: CacheHint::Bypass, ..Self::new(place, AccessKind::Atomic, width) }
     }
 
-    /// An operation on an mbarrier. It acquires, and releases to the whole cluster: threads of
-    /// other blocks may wait for it.
-    pub fn mbarrier(place: u32) -> Self {
+    /// An operation on an mbarrier. Arrivals, and copies that complete there, release to the whole
+    /// cluster, where threads of other blocks may wait. Waits acquire what was released before the
+    /// phase was complete. `mbarrier.init` is a plain write. `inval` orders nothing and races with
+    /// nothing but plain accesses: NVIDIA's pipelines leave the last one to a lane that knows of
+    /// the other lanes' arrivals by a vote.
+    pub fn mbarrier(place: u32, access: MbarrierAccess) -> Self {
         let plain = Self::atomic(place, 8);
-        let order = Order { releases: Some(SyncScope::Cluster), ..plain.order };
-        Self { order, overwrites: true, path: Path::Mbarrier, ..plain }
+        let (action, order) = match access {
+            MbarrierAccess::Arrival => {
+                (AccessAction::Atomic, Order { releases: Some(SyncScope::Cluster), ..plain.order })
+            }
+            MbarrierAccess::Wait => (AccessAction::Read, plain.order),
+            MbarrierAccess::Beginning => (AccessAction::Write, Order::default()),
+            MbarrierAccess::End => (AccessAction::Atomic, plain.order),
+        };
+        Self { action, order, overwrites: true, path: Path::Mbarrier, ..plain }
     }
 
     /// The same on another path.

@@ -12,11 +12,12 @@ pub(crate) struct BasicBlocks {
 }
 
 impl BasicBlocks {
-    /// The basic blocks of a body of `length` instructions; `ways` are the successors of each.
-    pub fn new(length: usize, ways: &[Vec<u32>]) -> Self {
+    /// The basic blocks of a body of `length` instructions; `successors` are the successors of
+    /// each.
+    pub fn new(length: usize, successors: &[Vec<u32>]) -> Self {
         let mut is_start = vec![false; length + 1];
         (is_start[0], is_start[length]) = (true, true);
-        for (position, to) in ways.iter().enumerate() {
+        for (position, to) in successors.iter().enumerate() {
             if !matches!(to[..], [next] if next as usize == position + 1) {
                 is_start[position + 1] = true;
                 to.iter().for_each(|&target| is_start[(target as usize).min(length)] = true);
@@ -25,7 +26,7 @@ impl BasicBlocks {
         let starts: Vec<usize> = (0..=length).filter(|&position| is_start[position]).collect();
         let mut before = vec![Vec::new(); starts.len() - 1];
         for block in 0..before.len() {
-            for &target in &ways[starts[block + 1] - 1] {
+            for &target in &successors[starts[block + 1] - 1] {
                 let to = starts.partition_point(|&start| start < target as usize);
                 if let Some(before) = before.get_mut(to) {
                     before.push(block);

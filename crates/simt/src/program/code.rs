@@ -203,8 +203,9 @@ pub(crate) struct Instruction {
     pub action: Action,
     /// The lanes that execute it, as a predicate operand.
     pub guard: u32,
-    /// The counter: the index of its place, or one past the last for helpers.
-    pub counter: u32,
+    /// The index in `places` of its PTX instruction, whose counters it adds to, or one past the
+    /// last for helpers.
+    pub place: u32,
 }
 
 /// What a step does.

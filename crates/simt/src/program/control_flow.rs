@@ -3,7 +3,7 @@
 //! A path that ends in `exit` or `trap` never reconverges with the others, so it is ignored. Only
 //! if every path ends do the ends count as a point of reconvergence.
 
-use ptx::{Instruction, Op};
+use ptx::{ControlOp, Instruction, Op};
 
 use super::facts::{Next, facts};
 
@@ -36,8 +36,8 @@ pub(super) fn reconvergence_points(body: &[Instruction], successors: &[Vec<u32>]
     let ends = |counts: fn(&Op) -> bool| -> Vec<u32> {
         (0..body.len() as u32).filter(|&position| counts(&body[position as usize].op)).collect()
     };
-    let exits = ends(|op| matches!(op, Op::Exit));
-    let all_ends = ends(|op| matches!(op, Op::Exit | Op::Trap));
+    let exits = ends(|op| matches!(op, Op::Control(ControlOp::Exit)));
+    let all_ends = ends(|op| matches!(op, Op::Control(ControlOp::Exit | ControlOp::Trap)));
     let mut points = no_ends;
     for ends in [exits, all_ends] {
         if points.contains(&None) && !ends.is_empty() {

@@ -64,6 +64,7 @@ impl Action {
     }
 
     /// Looks up a step.
+    #[expect(clippy::too_many_lines, reason = "one arm for each case")]
     pub fn effects(&self) -> Effects<'_> {
         let plain = Effects { next: NextStep::Following, memory: OnMemory::Nothing, proxy: None, width: 4 };
         let generic = Some(Proxy::Generic);

@@ -1,11 +1,11 @@
 //! What passes over a whole kernel need to know of each instruction, in one table: how reports
 //! class it, whether the order of blocks may matter to it, what may be executed next, whether it
-//! only moves bits, and, for predicted times, what `ptxas` does with it. The table has no catch-all,
-//! so a new instruction does not compile until it has its row.
+//! only moves bits, and, for predicted times, what `ptxas` does with it. What it reads, and what it
+//! does to memory, is in the table of `ptx` ([`Op::effect`]).
 
 use ptx::{
-    AtomicOp, BinaryOp, CacheOperator, Callee, Destination, Function, Handle, Kind, Op, Operand, Ordering, Space,
-    Special, TensorTransfer, TernaryOp, Type,
+    AsyncOp, AtomicOp, BarrierOp, BinaryOp, CacheOperator, Callee, ComputeOp, ControlOp, Destination, Effect, Function,
+    Handle, Kind, MatrixOp, Op, Operand, Ordering, Space, Special, TensorTransfer, TernaryOp, TextureOp, Type, WarpOp,
 };
 
 use crate::instruction::{AccessKind, InstructionClass};
@@ -60,7 +60,7 @@ pub(crate) enum Next<'o> {
 /// How an instruction moves among accesses to memory when it is put in another order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Motion {
-    /// It accesses no memory, or reads what nothing writes.
+    /// It accesses no memory, or reads memory that is never written.
     Free,
     /// It stays behind the last write.
     Read,
@@ -77,7 +77,6 @@ pub(crate) enum Lasts {
     MemoryLoad,
 }
 
-const TENSOR_CORES: &str = "tensor cores";
 const BULK: &str = "bulk copies";
 
 impl Facts<'_> {
@@ -91,13 +90,19 @@ impl Facts<'_> {
 }
 
 /// Looks up an instruction.
+#[expect(clippy::too_many_lines, reason = "one arm for each case")]
 pub(crate) fn facts(op: &Op) -> Facts<'_> {
-    use InstructionClass::{Access, Barrier, Branch, Other, Surface, Texture};
+    use InstructionClass::{Access, Barrier, Other};
+    let motion = match op.effect() {
+        Effect::Nothing | Effect::Acts | Effect::WritesLater => Motion::Free,
+        Effect::Reads => Motion::Read,
+        Effect::Observes | Effect::Orders | Effect::Writes => Motion::Write,
+    };
     let plain = Facts {
         class: Other,
         order: Order::Never,
         next: Next::Following,
-        motion: Motion::Free,
+        motion,
         predicated: true,
         unrolled: true,
         uniform: false,
@@ -105,149 +110,145 @@ pub(crate) fn facts(op: &Op) -> Facts<'_> {
         lasts: Lasts::ItsLatency,
         not_timed: None,
     };
-    let read = |class| Facts { class, motion: Motion::Read, ..plain };
-    let write = |class| Facts { class, motion: Motion::Write, ..plain };
-    let once = |class| Facts { unrolled: false, ..write(class) };
-    let jump = |class, next| Facts { class, next, predicated: false, unrolled: false, ..plain };
-    let not_timed = |what| Facts { not_timed: Some(what), ..plain };
-    let uniform = |uniform| Facts { uniform, ..plain };
-    let moves = |moves| Facts { moves, ..plain };
-    let atomic = |is_reduction| Access(if is_reduction { AccessKind::Reduction } else { AccessKind::Atomic });
+    let once = |class| Facts { class, unrolled: false, ..plain };
+    let atomic = |is_reduction, order| Facts {
+        order,
+        lasts: Lasts::MemoryLoad,
+        ..once(Access(if is_reduction { AccessKind::Reduction } else { AccessKind::Atomic }))
+    };
     match op {
-        Op::Load { space, ordering, cache, non_coherent, .. } => {
+        Op::Compute(op) => computed(op, plain),
+        Op::Load { space, ordering, cache, .. } => {
             let strong = *ordering != Ordering::Weak || *cache == CacheOperator::Volatile;
             let polls = strong && matches!(space, Space::Global | Space::Generic);
-            let never_written = matches!(space, Space::Parameter | Space::Constant);
-            let motion = match strong {
-                true => Motion::Write,
-                false if *non_coherent || never_written => Motion::Free,
-                false => Motion::Read,
-            };
-            let order = if polls { Order::Always } else { Order::Never };
             let lasts = match space {
                 Space::Shared => Lasts::SharedLoad,
                 Space::Parameter | Space::Constant => Lasts::ConstantLoad,
                 Space::Generic | Space::Global | Space::ClusterShared | Space::Local => Lasts::MemoryLoad,
             };
-            Facts { order, motion, lasts, uniform: never_written, ..read(Access(AccessKind::Load)) }
+            Facts {
+                class: Access(AccessKind::Load),
+                order: if polls { Order::Always } else { Order::Never },
+                lasts,
+                uniform: matches!(space, Space::Parameter | Space::Constant),
+                ..plain
+            }
         }
-        Op::LoadMatrix { .. } => read(Access(AccessKind::Load)),
-        Op::LoadFragment { .. } => Facts { not_timed: Some(TENSOR_CORES), ..read(Access(AccessKind::Load)) },
-        Op::Store { space: Space::Shared | Space::Local, .. } | Op::StoreMatrix { .. } => {
-            write(Access(AccessKind::Store))
+        Op::Store { space, .. } => {
+            Facts { class: Access(AccessKind::Store), unrolled: matches!(space, Space::Shared | Space::Local), ..plain }
         }
-        Op::Store { .. } => once(Access(AccessKind::Store)),
-        Op::StoreFragment { .. } => Facts { not_timed: Some(TENSOR_CORES), ..write(Access(AccessKind::Store)) },
-        Op::CopyAsync(_) => once(Access(AccessKind::Copy)),
         Op::Atomic { space, op, ty, is_reduction, dst, .. } => {
             let is_shared = matches!(space, Space::Shared | Space::ClusterShared | Space::Local);
-            let order = if is_shared { Order::Never } else { Order::Combines(*op, *ty, *dst) };
-            Facts { order, lasts: Lasts::MemoryLoad, ..once(atomic(*is_reduction)) }
+            atomic(*is_reduction, if is_shared { Order::Never } else { Order::Combines(*op, *ty, *dst) })
         }
         // All of them are on floats.
-        Op::AtomicVector { is_reduction, .. } => {
-            Facts { order: Order::Always, lasts: Lasts::MemoryLoad, ..once(atomic(*is_reduction)) }
-        }
-        Op::BulkCopy(copy) => {
-            let combines = copy.reduction.filter(|_| copy.to == Space::Global);
-            let order = combines.map_or(Order::Never, |(op, ty)| Order::Combines(op, ty, None));
-            Facts { order, ..not_timed(BULK) }
-        }
-        // Only the map knows the type of the elements.
-        Op::TensorCopy(copy) => {
-            let combines = matches!(copy.transfer, TensorTransfer::Store { reduction: Some(_), .. });
-            Facts { order: if combines { Order::Always } else { Order::Never }, ..not_timed(BULK) }
-        }
-        Op::StoreAsync(_) => not_timed(BULK),
-        Op::TextureFetch(_) => Facts { class: Texture, lasts: Lasts::MemoryLoad, ..plain },
-        Op::SurfaceLoad { .. } => Facts { lasts: Lasts::MemoryLoad, ..write(Surface(AccessKind::Load)) },
-        Op::SurfaceStore { .. } => once(Surface(AccessKind::Store)),
-        Op::SurfaceReduce { .. } => once(Surface(AccessKind::Reduction)),
-        Op::Barrier { .. } => Facts { predicated: false, ..once(Barrier) },
-        Op::ClusterBarrier { waits, .. } => Facts {
-            predicated: false,
-            not_timed: Some("clusters of blocks"),
-            ..once(if *waits { Barrier } else { Other })
-        },
+        Op::AtomicVector { is_reduction, .. } => atomic(*is_reduction, Order::Always),
         Op::Fence { .. } => once(Other),
-        Op::WarpBarrier { .. } | Op::Shuffle { .. } | Op::Vote { .. } => Facts { predicated: false, ..write(Other) },
-        Op::Match { .. }
-        | Op::ActiveMask { .. }
-        | Op::Elect { .. }
-        | Op::WarpReduce { .. }
-        | Op::CommitCopies
-        | Op::WaitForCopies { .. }
-        | Op::ArriveAfterCopies { .. }
-        | Op::Mbarrier { .. } => write(Other),
-        Op::Branch { target, .. } => Facts { class: Branch, next: Next::Jump(*target), ..plain },
-        Op::BranchIndexed { targets, .. } => jump(Branch, Next::JumpIndexed(targets)),
-        Op::Return => jump(Branch, Next::Return),
-        Op::Exit => jump(Other, Next::Exit),
-        Op::Trap => jump(Other, Next::Trap),
-        Op::Call { callee, .. } => {
+        Op::NanoSleep { .. } => Facts { not_timed: Some("sleeping warps"), ..plain },
+        Op::Prefetch { .. } | Op::CreatePolicy { .. } | Op::WaitForEarlierGrids | Op::NoEffect | Op::Stack(_) => plain,
+        Op::Texture(op) => match op {
+            TextureOp::Fetch(_) => Facts { class: InstructionClass::Texture, lasts: Lasts::MemoryLoad, ..plain },
+            TextureOp::Query { .. } => plain,
+            TextureOp::SurfaceLoad { .. } => {
+                Facts { class: InstructionClass::Surface(AccessKind::Load), lasts: Lasts::MemoryLoad, ..plain }
+            }
+            TextureOp::SurfaceStore { .. } => once(InstructionClass::Surface(AccessKind::Store)),
+            TextureOp::SurfaceReduce { .. } => once(InstructionClass::Surface(AccessKind::Reduction)),
+        },
+        Op::Async(op) => match op {
+            AsyncOp::Copy(_) => once(Access(AccessKind::Copy)),
+            AsyncOp::BulkCopy(copy) => {
+                let combines = copy.reduction.filter(|_| copy.to == Space::Global);
+                let order = combines.map_or(Order::Never, |(op, ty)| Order::Combines(op, ty, None));
+                Facts { order, not_timed: Some(BULK), ..plain }
+            }
+            // Only the map knows the type of the elements.
+            AsyncOp::TensorCopy(copy) => {
+                let combines = matches!(copy.transfer, TensorTransfer::Store { reduction: Some(_), .. });
+                let order = if combines { Order::Always } else { Order::Never };
+                Facts { order, not_timed: Some(BULK), ..plain }
+            }
+            AsyncOp::Store(_) => Facts { not_timed: Some(BULK), ..plain },
+            _ => plain,
+        },
+        Op::Matrix(op) => {
+            use MatrixOp::{LoadFragment, Multiply, StoreFragment, WarpgroupMultiply};
+            let class = match op {
+                MatrixOp::Load { .. } | LoadFragment { .. } => Access(AccessKind::Load),
+                MatrixOp::Store { .. } | StoreFragment { .. } => Access(AccessKind::Store),
+                _ => Other,
+            };
+            let not_timed = match op {
+                LoadFragment { .. } | StoreFragment { .. } | Multiply(_) | WarpgroupMultiply(_) => Some("tensor cores"),
+                _ => None,
+            };
+            Facts { class, not_timed, ..plain }
+        }
+        Op::Warp(op) => Facts { predicated: !matches!(op, WarpOp::Shuffle { .. } | WarpOp::Vote { .. }), ..plain },
+        Op::Barrier(op) => {
+            let barrier = Facts { predicated: false, ..once(Barrier) };
+            match op {
+                BarrierOp::Block { .. } => barrier,
+                BarrierOp::Warp { .. } => Facts { class: Other, unrolled: true, ..barrier },
+                BarrierOp::Cluster { waits, .. } => Facts {
+                    class: if *waits { Barrier } else { Other },
+                    not_timed: Some("clusters of blocks"),
+                    ..barrier
+                },
+            }
+        }
+        Op::Control(op) => control(op, plain),
+    }
+}
+
+/// Jumps, calls and ends.
+fn control<'o>(op: &'o ControlOp, plain: Facts<'o>) -> Facts<'o> {
+    use InstructionClass::{Branch, Other};
+    let jump = |class, next| Facts { class, next, predicated: false, unrolled: false, ..plain };
+    match op {
+        ControlOp::Branch { target, .. } => Facts { class: Branch, next: Next::Jump(*target), ..plain },
+        ControlOp::BranchIndexed { targets, .. } => jump(Branch, Next::JumpIndexed(targets)),
+        ControlOp::Return => jump(Branch, Next::Return),
+        ControlOp::Exit => jump(Other, Next::Exit),
+        ControlOp::Trap => jump(Other, Next::Trap),
+        ControlOp::Call { callee, .. } => {
             let order = match callee {
                 Callee::Direct(callee) => Order::Calls(*callee),
                 Callee::Indirect { .. } => Order::Never,
             };
-            Facts { order, motion: Motion::Write, ..jump(Other, Next::Call) }
+            Facts { order, ..jump(Other, Next::Call) }
         }
-        Op::MatrixMultiply(_) | Op::WarpgroupMultiply(_) => not_timed(TENSOR_CORES),
-        Op::NanoSleep { .. } => not_timed("sleeping warps"),
-        Op::Move { src: Operand::Special(special), .. } => {
-            let uniform = matches!(special, Special::BlockIndex(_) | Special::GridSize(_) | Special::BlockSize(_));
-            Facts { uniform, ..moves(true) }
+        ControlOp::Breakpoint => plain,
+    }
+}
+
+/// What a lane computes of its operands.
+fn computed<'o>(op: &ComputeOp, plain: Facts<'o>) -> Facts<'o> {
+    let (uniform, moves) = match op {
+        ComputeOp::Move { src: Operand::Special(special), .. } => {
+            (matches!(special, Special::BlockIndex(_) | Special::GridSize(_) | Special::BlockSize(_)), true)
         }
-        Op::Move { .. } => Facts { moves: true, ..uniform(true) },
-        Op::Convert { to, from, .. } => {
-            Facts { moves: to.kind() != Kind::Float && from.kind() != Kind::Float, ..uniform(true) }
-        }
+        ComputeOp::Move { .. } => (true, true),
+        ComputeOp::Convert { to, from, .. } => (true, to.kind() != Kind::Float && from.kind() != Kind::Float),
         // Compilers split and assemble small structs with shifts and masks.
-        Op::Binary { op, ty, .. } => {
+        ComputeOp::Binary { op, ty, .. } => {
             use BinaryOp::{And, Or, ShiftLeft, ShiftRight, Xor};
-            let moves = matches!(op, And | Or | Xor | ShiftLeft | ShiftRight) && *ty != Type::Pred;
-            Facts { moves, ..uniform(true) }
+            (true, matches!(op, And | Or | Xor | ShiftLeft | ShiftRight) && *ty != Type::Pred)
         }
-        Op::Ternary { op, .. } => {
+        ComputeOp::Ternary { op, .. } => {
             use TernaryOp::{BitFieldExtract, FunnelShiftLeft, FunnelShiftRight, Logic, Permute};
             let moves = matches!(
                 op,
                 BitFieldExtract | FunnelShiftLeft { .. } | FunnelShiftRight { .. } | Logic(_) | Permute(_)
             );
-            Facts { moves, ..uniform(true) }
+            (true, moves)
         }
-        Op::Unary { .. } | Op::SetPredicate { .. } | Op::Select { .. } => uniform(true),
-        Op::MoveVector { .. } | Op::Pack { .. } | Op::Unpack { .. } | Op::BitFieldInsert { .. } => moves(true),
-        Op::ConvertPair { .. }
-        | Op::ConvertPack { .. }
-        | Op::ConvertAddress { .. }
-        | Op::IsSpace { .. }
-        | Op::IsType { .. }
-        | Op::LogicAndTest { .. }
-        | Op::Carry { .. }
-        | Op::ScalarVideo(_)
-        | Op::SimdVideo(_)
-        | Op::Set { .. }
-        | Op::SelectBySign { .. }
-        | Op::TestProperty { .. }
-        | Op::Prefetch { .. }
-        | Op::CreatePolicy { .. }
-        | Op::TextureQuery { .. }
-        | Op::CommitBulkCopies
-        | Op::WaitForBulkCopies { .. }
-        | Op::ReplaceTensorField { .. }
-        | Op::CopyTensorMap { .. }
-        | Op::PendingCount { .. }
-        | Op::TransposeMatrix { .. }
-        | Op::WarpgroupFence
-        | Op::CommitProducts
-        | Op::WaitForProducts { .. }
-        | Op::MapToBlock { .. }
-        | Op::RankOfAddress { .. }
-        | Op::WaitForEarlierGrids
-        | Op::NoEffect
-        | Op::StackAllocate { .. }
-        | Op::StackSave { .. }
-        | Op::StackRestore { .. }
-        | Op::Breakpoint => plain,
-    }
+        ComputeOp::Unary { .. } | ComputeOp::SetPredicate { .. } | ComputeOp::Select { .. } => (true, false),
+        ComputeOp::MoveVector { .. }
+        | ComputeOp::Pack { .. }
+        | ComputeOp::Unpack { .. }
+        | ComputeOp::BitFieldInsert { .. } => (false, true),
+        _ => (false, false),
+    };
+    Facts { uniform, moves, ..plain }
 }

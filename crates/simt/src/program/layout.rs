@@ -3,7 +3,10 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use ptx::{AddressBase, CallOperand, Callee, Function, Handle, Linkage, Module, Op, Operand, Space, Symbol, Variable};
+use ptx::{
+    AddressBase, CallOperand, Callee, ControlOp, Function, Handle, Linkage, Module, Op, Operand, Space, Symbol,
+    Variable,
+};
 
 /// A kernel and the functions that it may call, each once, the kernel first.
 pub(super) fn reachable(module: &Module, kernel: Handle<Function>) -> Vec<Handle<Function>> {
@@ -12,7 +15,7 @@ pub(super) fn reachable(module: &Module, kernel: Handle<Function>) -> Vec<Handle
     while let Some(&handle) = found.get(next) {
         next += 1;
         for instruction in module.functions[handle].body.iter().flatten() {
-            if let Op::Call { callee, .. } = &instruction.op {
+            if let Op::Control(ControlOp::Call { callee, .. }) = &instruction.op {
                 let callees = match callee {
                     Callee::Direct(callee) => std::slice::from_ref(callee),
                     Callee::Indirect { candidates, .. } => candidates.as_slice(),
@@ -65,7 +68,7 @@ pub(super) fn variable_parameters(module: &Module, functions: &[Handle<Function>
     let mut most = HashMap::new();
     let calls = functions.iter().flat_map(|&function| module.functions[function].body.iter().flatten());
     for call in calls {
-        let Op::Call { callee, arguments, .. } = &call.op else { continue };
+        let Op::Control(ControlOp::Call { callee, arguments, .. }) = &call.op else { continue };
         let callees = match callee {
             Callee::Direct(callee) => std::slice::from_ref(callee),
             Callee::Indirect { candidates, .. } => candidates.as_slice(),

@@ -15,9 +15,9 @@ use crate::site::SourcePosition;
 /// The most frames of an inlined call that are looked at.
 const DEEPEST: usize = 1000;
 
-/// What reports show of the instructions at these positions.
-/// `kinds` has those of atomic operations that the hardware makes otherwise, by place, and `differs`
-/// branches after which it can count otherwise.
+/// What reports show of the instructions at these positions. `kinds` has those of atomic operations
+/// that the hardware makes otherwise, by place, and `differs` branches after which it can count
+/// otherwise.
 pub(super) fn places(
     module: &Module,
     positions: &[(Handle<Function>, u32)],
@@ -56,8 +56,8 @@ pub(super) fn places(
     list.into()
 }
 
-/// Whether the hardware makes an instruction as a loop, if it accesses shared memory: it has sums of
-/// floats, and operations on 64 bits, in other memory alone.
+/// Whether the hardware makes an instruction as a loop, if it accesses shared memory: it has sums
+/// of floats, and operations on 64 bits, in other memory alone.
 fn is_retried(op: &Op) -> bool {
     let Op::Atomic { space: Space::Shared | Space::ClusterShared | Space::Generic, op, ty, .. } = op else {
         return false;

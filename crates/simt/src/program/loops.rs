@@ -1,17 +1,17 @@
-//! Loops that `ptxas` unrolls once more, by four.
+//! Loops that `ptxas` unrolls by four, in addition to what the first compiler has unrolled.
 //!
-//! It does so with a short loop that counts by a constant and writes no global memory, if it has no
-//! barrier, no second exit and no loop within. Of the loops of the labs and of `measurements/kernels`, as machine
-//! code for sm_90 (ptxas 13.5), it unrolls those and no others.
+//! These are short loops that count by a constant and write no global memory, without a barrier, a
+//! second exit or an inner loop. In the machine code for sm_90 (ptxas 13.5) of the labs and of
+//! `measurements/kernels`, these loops are unrolled and no others.
 
 use std::collections::BTreeSet;
 
-use ptx::{BinaryOp, Instruction, Op, Operand};
+use ptx::{BinaryOp, ComputeOp, ControlOp, Instruction, Op, Operand};
 
 use super::blocks::BasicBlocks;
 use super::facts::facts;
 
-/// The most instructions in an iteration: `nbody`, with 64, stays as it is.
+/// The most instructions in an iteration: `nbody`, with 64, is not unrolled.
 const MOST: usize = 60;
 
 /// A function, where the loops are looked for.
@@ -20,7 +20,7 @@ pub(crate) struct Loops<'f> {
     pub body: &'f [Instruction],
     pub blocks: &'f BasicBlocks,
     /// The successors of each position.
-    pub ways: &'f [Vec<u32>],
+    pub successors: &'f [Vec<u32>],
     /// The registers that a position reads, its guard included, and those that it writes.
     pub reads: &'f dyn Fn(usize) -> Vec<u32>,
     pub writes: &'f dyn Fn(usize) -> Vec<u32>,
@@ -52,9 +52,9 @@ impl Loops<'_> {
     /// Whether a position adds a constant to a register.
     pub fn steps(&self, at: usize) -> bool {
         match &self.body[at].op {
-            Op::Binary { op: BinaryOp::Add | BinaryOp::Subtract, b: Operand::Integer(_), .. } => {
-                self.body[at].guard.is_none() && (self.reads)(at) == (self.writes)(at)
-            }
+            Op::Compute(ComputeOp::Binary {
+                op: BinaryOp::Add | BinaryOp::Subtract, b: Operand::Integer(_), ..
+            }) => self.body[at].guard.is_none() && (self.reads)(at) == (self.writes)(at),
             _ => false,
         }
     }
@@ -68,9 +68,9 @@ impl Loops<'_> {
     /// The loop that a block ends with its branch back, as its first block and its positions, in
     /// order; `None` if it has another way out or back.
     fn natural_loop(&self, block: usize) -> Option<(usize, Vec<usize>)> {
-        let after = |block: usize| &self.ways[self.blocks.positions(block).end - 1];
+        let after = |block: usize| &self.successors[self.blocks.positions(block).end - 1];
         let branch = &self.body[self.blocks.positions(block).end - 1];
-        let Op::Branch { target, .. } = branch.op else { return None };
+        let Op::Control(ControlOp::Branch { target, .. }) = branch.op else { return None };
         branch.guard?;
         let head = self.blocks.at(target as usize)?;
         let (mut blocks, mut waiting) = (BTreeSet::from([head]), vec![block]);
@@ -91,15 +91,15 @@ impl Loops<'_> {
         Some((head, blocks.into_iter().flat_map(|block| self.blocks.positions(block)).collect()))
     }
 
-    /// The comparison and the predicate of a loop that counts by a constant; `None` if it does not, or
-    /// does what is not unrolled.
+    /// The comparison and the predicate of a loop that counts by a constant; `None` if it does not,
+    /// or does what is not unrolled.
     fn counts(&self, positions: &[usize], branch: usize) -> Option<(usize, u32)> {
         if positions.len() > MOST || positions.iter().any(|&at| !facts(&self.body[at].op).unrolled) {
             return None;
         }
         let [predicate] = (self.reads)(branch)[..] else { return None };
         let test = self.writer(positions, predicate)?;
-        let Op::SetPredicate { combine: None, .. } = self.body[test].op else { return None };
+        let Op::Compute(ComputeOp::SetPredicate { combine: None, .. }) = self.body[test].op else { return None };
         let writes = |register: &u32| positions.iter().any(|&at| (self.writes)(at).contains(register));
         let counted: Vec<u32> = (self.reads)(test).into_iter().filter(writes).collect();
         let counts = |&register: &u32| self.writer(positions, register).is_some_and(|at| self.steps(at));

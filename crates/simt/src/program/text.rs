@@ -169,6 +169,7 @@ impl Display for Asynchronous {
 }
 
 impl Display for Action {
+    #[expect(clippy::too_many_lines, reason = "one arm for each case")]
     fn fmt(&self, formatter: &mut Formatter<'_>) -> Result {
         match self {
             Self::Lanes(_, operands) => {
@@ -320,7 +321,7 @@ impl Display for Listing<'_> {
                 writeln!(formatter, "    {}", place.text)?;
             }
             let guard = if step.guard == ALWAYS { String::new() } else { format!("@{} ", Predicate(step.guard)) };
-            let helper = if (step.counter as usize) < places.len() { ' ' } else { '+' };
+            let helper = if (step.place as usize) < places.len() { ' ' } else { '+' };
             writeln!(formatter, "{pc:6}{helper} {guard}{}", step.action)?;
         }
         for (kind, list) in [('w', constant_words), ('d', constant_doubles)] {

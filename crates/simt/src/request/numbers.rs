@@ -1,4 +1,4 @@
-//! Requests as numbers, for whoever keeps them in a file: always in the same order.
+//! Encodes requests as lists of numbers in a fixed order, for files.
 
 use super::recorded::{Mechanism, Request, RequestedMemory, Run};
 use crate::instruction::AccessKind;

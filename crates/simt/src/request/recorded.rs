@@ -24,6 +24,8 @@ pub struct ArrayLoads {
     pub address: u64,
     /// For each word of 4 bytes, the loads of lanes that asked for it or for a part of it.
     pub words: Vec<u32>,
+    /// For each of these words, the requests that load its sector of 32 bytes.
+    pub moves: Vec<u32>,
 }
 
 /// The memory that a request goes to.

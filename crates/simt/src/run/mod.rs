@@ -2,11 +2,13 @@
 //! machine.
 //!
 //! - `validate`: what a launch may ask for, and where its blocks go on a model.
-//! - `rehearsal`: a launch with checks on a model runs twice. `beside`: so does a part of one whose
-//!   time is asked for.
+//! - `explore`: all orders of blocks and warps of a small launch.
+//! - `dry_run`: checks of a launch on a model, which runs twice; `predicted`: the predicted time of
+//!   a launch without a model, of which a sample runs again on the model.
 
-mod beside;
-mod rehearsal;
+mod dry_run;
+pub(crate) mod explore;
+mod predicted;
 mod validate;
 
 use crate::counters::InstructionCounters;
@@ -17,8 +19,8 @@ use crate::request::Request;
 use crate::timing::estimate_registers;
 use crate::{InvalidLaunch, Launch, LaunchError, Memory, Program, Report};
 
-use beside::predicted_beside;
-use rehearsal::checked_on_model;
+use dry_run::checked_on_model;
+use predicted::with_predicted_time;
 use validate::{check, cooperative, grid_of_blocks, local_memory, placement};
 
 impl Program {
@@ -42,12 +44,16 @@ impl Program {
         let run = |launch: &Launch, placement| {
             let parameters = (offsets.as_slice(), *bytes);
             let launched = RunningLaunch::new(code, &self.module, memory, launch, parameters, cluster, workspace);
-            run_launch(launched, launch.threads, placement)
+            run_launch(launched, placement)
         };
         let result = match placement {
-            None if launch.predicts.is_some() => {
-                predicted_beside(memory, launch, |launch| run(launch, None), |launch| run(launch, place(launch)?))
-            }
+            None if launch.predicts.is_some() => with_predicted_time(
+                memory,
+                launch,
+                |launch| run(launch, None),
+                place,
+                |launch| run(launch, place(launch)?),
+            ),
             Some(placement) if launch.checks.any() => {
                 checked_on_model(memory, launch, |launch| run(launch, None), |launch| run(launch, Some(placement)))
             }
@@ -59,9 +65,26 @@ impl Program {
         result
     }
 
+    /// Calls `run` with a launch without a model that has not begun.
+    fn begin<R>(
+        &self,
+        memory: &Memory,
+        launch: &Launch,
+        run: impl FnOnce(RunningLaunch<'_>) -> Result<R, LaunchError>,
+    ) -> Result<R, LaunchError> {
+        let kernel = self.named(launch.kernel)?;
+        let launch = &Launch { grid: grid_of_blocks(launch, &kernel.info), ..launch.clone() };
+        let cluster = check(launch, &kernel.info)?;
+        let code = kernel.code.as_ref().map_err(|error| LaunchError::Unsupported(error.clone()))?;
+        cooperative(launch, &kernel.info, code.local_bytes(), cluster, None)?;
+        let workspace = self.workspace.filter(|_| launch.cooperative).unwrap_or(0);
+        let parameters = (kernel.parameters.0.as_slice(), kernel.parameters.1);
+        run(RunningLaunch::new(code, &self.module, memory, launch, parameters, cluster, workspace))
+    }
+
     /// The report of launches of a kernel elsewhere, of which only this is known: the counters of
-    /// each instruction, as [`Report::instructions`] has them, and requests. `None` if there are not
-    /// so many counters, or a request is of none of the instructions.
+    /// each instruction, as [`Report::instructions`] has them, and requests. `None` if there are
+    /// not so many counters, or a request is of none of the instructions.
     pub fn recorded(
         &self,
         kernel: &str,

@@ -16,7 +16,7 @@ const BLOCK_LIMIT: u64 = 1024;
 const CLUSTER_LIMIT: u64 = 16;
 
 /// How many there are, of so many in each dimension.
-fn count(extents: &[u32]) -> u64 {
+pub(super) fn count(extents: &[u32]) -> u64 {
     extents.iter().fold(1, |product: u64, &n| product.saturating_mul(n.into()))
 }
 
@@ -149,8 +149,8 @@ pub(super) fn cooperative(
     let of_cluster: u32 = cluster.unwrap_or([1; 3]).iter().product();
     if let Some(Placement { model, occupancy, .. }) = placement {
         let clusters = blocks / u64::from(of_cluster);
-        let seats = model.neighbourhoods(occupancy.blocks(), of_cluster, clusters);
-        let resident: u64 = seats.iter().map(|neighbourhood| neighbourhood.clusters as u64).sum();
+        let neighbourhoods = model.neighbourhoods(occupancy.blocks(), of_cluster, clusters);
+        let resident: u64 = neighbourhoods.iter().map(|neighbourhood| neighbourhood.clusters as u64).sum();
         if resident < clusters {
             let resident = resident * u64::from(of_cluster);
             return Err(InvalidLaunch::CooperativeBeyondModel {
@@ -161,7 +161,7 @@ pub(super) fn cooperative(
             });
         }
     }
-    // Checks on a model rehearse the launch without it.
+    // With checks on a model, the dry run needs no model.
     if placement.is_none() || launch.checks.any() {
         let limit = most_blocks(threads, info.static_shared as u32 + launch.dynamic_shared, local);
         if blocks > limit {
@@ -219,7 +219,7 @@ pub(super) fn placement(
         let registers = registers.unwrap_or_else(|| estimate(timing)).min(model.limits.registers_per_thread);
         let needs = BlockNeeds { registers: Some(registers), ..needs };
         let resident = model.occupancy(&needs, launch.carveout).blocks().clamp(1, occupancy.blocks());
-        Timed { timing, only: launch.time_only, registers, resident }
+        Timed { timing, registers, resident }
     });
-    Ok(Some(Placement { model, occupancy, caching: launch.load_caching, timed }))
+    Ok(Some(Placement { model, occupancy, timed }))
 }

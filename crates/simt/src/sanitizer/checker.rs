@@ -31,9 +31,8 @@ pub(crate) struct Checker<'l> {
     findings: Findings,
     /// The running block.
     block: u64,
-    /// The running cluster's number among those that exist at once, and the number of blocks of a
-    /// cluster.
-    seat: u32,
+    /// The number of the running cluster among those that are resident at once.
+    resident_cluster: u32,
     blocks_per_cluster: u32,
     /// The parts of a block's shared memory.
     shared: SharedParts,
@@ -65,7 +64,7 @@ impl<'l> Checker<'l> {
             memory,
             findings: Findings::new(&code.places),
             block: 0,
-            seat: 0,
+            resident_cluster: 0,
             blocks_per_cluster,
             shared,
             shared_written: (0..blocks).map(|_| Written::new(shared.bytes.into())).collect(),
@@ -96,14 +95,14 @@ impl<'l> Checker<'l> {
     pub fn turn_of(&mut self, block: u64, rank: u32) {
         self.block = block;
         if let Some(races) = &mut self.races {
-            let first = self.seat * self.blocks_per_cluster;
+            let first = self.resident_cluster * self.blocks_per_cluster;
             races.turn_of(first + rank, first);
         }
     }
 
     /// A cluster's turn starts.
-    pub fn take_seat(&mut self, seat: u32) {
-        self.seat = seat;
+    pub fn enter_cluster(&mut self, resident_cluster: u32) {
+        self.resident_cluster = resident_cluster;
     }
 
     /// The enabled checks.
@@ -314,7 +313,7 @@ impl<'l> Checker<'l> {
             // The system's part begins as zeros.
             None if target.is_reserved() => None,
             None => {
-                let first = u64::from(self.seat * self.blocks_per_cluster);
+                let first = u64::from(self.resident_cluster * self.blocks_per_cluster);
                 self.shared_written.get((first + rank_of(target.base)) as usize)
             }
         }

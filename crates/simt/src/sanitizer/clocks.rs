@@ -34,7 +34,7 @@ pub(super) type ByPurpose<T> = [T; PURPOSES];
 /// Up to which time each column of the clocks is known; `None`: not at all.
 pub(super) type Times = Option<Arc<[u32]>>;
 
-/// Up to this many threads, each has a column of its own.
+/// Up to this many threads, each has a separate column.
 const EACH_APART: u32 = 1024;
 
 /// The clocks of a block.

@@ -159,8 +159,8 @@ pub enum FindingKind {
         /// The barrier.
         barrier: u32,
     },
-    /// A `.sync` instruction that all lanes of its mask must execute (`elect`), and whose mask names
-    /// lanes that have exited.
+    /// A `.sync` instruction that all lanes of its mask must execute (`elect`), and whose mask
+    /// names lanes that have exited.
     ExitedLanes {
         /// The lanes that the mask names.
         members: u32,

@@ -11,6 +11,7 @@ use crate::site::AccessAction;
 use crate::site::{Site, Triple};
 
 impl fmt::Display for FindingKind {
+    #[expect(clippy::too_many_lines, reason = "one arm for each case")]
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             &Self::Access { action, space, address, width, ref fault } => {

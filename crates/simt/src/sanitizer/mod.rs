@@ -24,7 +24,7 @@
 //!
 //! With any check on, the blocks of a grid run in order on one thread of the host, so findings
 //! depend on the launch alone, and the shadow of earlier blocks is enough to find races between
-//! blocks. On a model, they do so in a rehearsal before the launch: see `run/rehearsal.rs`. The
+//! blocks. On a model, they do so in a dry run before the launch: see `run/dry_run.rs`. The
 //! blocks of a cluster count as one block with one shared memory.
 //!
 //! Findings do not stop a launch; traps do. With the check `memory`, an impossible access is

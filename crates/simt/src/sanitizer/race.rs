@@ -31,7 +31,7 @@ use super::releases::{Location, Releases};
 use super::shadow::{READS, Shadow, WRITE};
 use super::stamp::{IN_BLOCK, IN_CLUSTER, STRONG, Stamp, VOLATILE};
 use crate::address::BLOCK_WINDOW_BYTES;
-use crate::program::{BARRIER_NUMBERS, Order, SyncScope};
+use crate::program::{BARRIER_NUMBERS, Order, Path, SyncScope};
 use crate::sanitizer::touch::Reached;
 use crate::site::AccessAction;
 
@@ -245,19 +245,31 @@ impl Races {
     fn strong(&mut self, reached: &Reached, found: &mut dyn FnMut(&Self, MarkConflict)) {
         self.close_interval();
         let Order { releases, .. } = reached.operation.order;
+        let of_mbarrier = reached.operation.path == Path::Mbarrier;
         for lane in (0..32).filter(|lane| reached.lanes.mask >> lane & 1 == 1) {
             let thread = reached.warp * 32 + lane;
             let cell = reached.cell(lane as usize, self.cell_shift);
             let location: Location = (reached.allocation, cell);
-            if reached.operation.action != AccessAction::Write {
+            if reached.operation.action != AccessAction::Write && !of_mbarrier {
                 self.releases.acquire(&mut self.clocks, thread, location);
             }
             self.lanes(reached, 1 << lane, found);
+            if reached.operation.action == AccessAction::Read && of_mbarrier {
+                // Only now: the first test may have come before the mbarrier existed.
+                self.releases.acquire(&mut self.clocks, thread, completed_phase(location));
+            }
             if reached.operation.action != AccessAction::Read {
                 let reads_too = reached.operation.action == AccessAction::Atomic;
                 self.releases.publish(&mut self.clocks, thread, location, reads_too, releases);
             }
         }
+    }
+
+    /// A phase of an mbarrier in shared memory is complete: waits for it acquire what has been
+    /// released there so far, but not what arrives in later phases.
+    pub fn complete_phase(&mut self, address: u64) {
+        let location = (None, (address + self.first_shared) as usize >> self.cell_shift);
+        self.releases.copy(location, completed_phase(location));
     }
 
     /// Forgets the accesses to some bytes: they belong to another allocation now.
@@ -420,4 +432,10 @@ impl Races {
         }
         by == of || time <= self.clocks.known(by, of)
     }
+}
+
+/// Where the releases of an mbarrier's last complete phase are kept: an mbarrier has at least two
+/// cells, and only the first of them is used as a location.
+fn completed_phase((allocation, cell): Location) -> Location {
+    (allocation, cell + 1)
 }

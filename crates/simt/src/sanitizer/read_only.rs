@@ -26,7 +26,7 @@ impl ReadOnly {
         for instruction in &code.instructions {
             if matches!(&instruction.action, Action::Load(load) if load.operation.order.read_only) {
                 places.resize(code.places.len(), false);
-                if let Some(known) = places.get_mut(instruction.counter as usize) {
+                if let Some(known) = places.get_mut(instruction.place as usize) {
                     *known = true;
                 }
             }

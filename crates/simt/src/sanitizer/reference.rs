@@ -214,9 +214,12 @@ impl Pair {
         let mut new = Released { cluster: self.cluster, rank, by_scope, acquired };
         match old {
             Some(old) if old.cluster == self.cluster => {
-                for (scope, (new, learned)) in SCOPES.into_iter().zip(new.by_scope.iter_mut().zip(&old.by_scope)) {
-                    // A release to another block's threads is not passed on by this one.
-                    if let Some(learned) = learned.as_ref().filter(|_| scope != SyncScope::Block || old.rank == rank) {
+                for (scope, new) in SCOPES.into_iter().zip(&mut new.by_scope) {
+                    // Of a release by another block, this block's threads learn what was for the
+                    // cluster.
+                    let of_other = scope == SyncScope::Block && old.rank != rank;
+                    let scope = if of_other { SyncScope::Cluster } else { scope };
+                    if let Some(learned) = &old.by_scope[scope as usize] {
                         join(new.get_or_insert_with(Vector::new), learned);
                     }
                 }
@@ -387,4 +390,19 @@ fn what_is_released_to_a_block_goes_no_further() {
         Step::Read { thread: 0, location: 2 },
     ];
     check(THREADS, &steps).unwrap();
+}
+
+#[test]
+fn a_release_to_the_cluster_goes_on_through_another_blocks_update() {
+    // Threads 0 and 31 are of one block, thread 69 of another. After the barrier, the block's fence
+    // of thread 0 counts for all.
+    let steps = [
+        Step::Update { thread: 0, location: 0, releases: Some(SyncScope::Block) },
+        Step::MeetAll,
+        Step::Access(69),
+        Step::Write { thread: 69, location: 2, releases: Some(SyncScope::Cluster) },
+        Step::Update { thread: 31, location: 2, releases: None },
+        Step::Update { thread: 0, location: 2, releases: Some(SyncScope::Block) },
+    ];
+    check(32, &steps).unwrap();
 }

@@ -38,6 +38,7 @@ enum Found {
 }
 
 /// A release by a thread of this cluster.
+#[derive(Clone)]
 struct Released {
     /// The block's number in the cluster.
     rank: u32,
@@ -180,8 +181,10 @@ impl Releases {
             Some(Found::Present { at, .. }) => {
                 let old = &self.present[at as usize];
                 let times = std::array::from_fn(|purpose| match &old.times[purpose] {
-                    // A release to another block's threads is not passed on by this one.
-                    _ if purpose == SyncScope::Block as usize && old.rank != rank => own[purpose].clone(),
+                    // Of what another block released, only what was for the cluster is passed on.
+                    _ if purpose == SyncScope::Block as usize && old.rank != rank => {
+                        join(&old.times[SyncScope::Cluster as usize], &own[purpose])
+                    }
                     old => join(old, &own[purpose]),
                 });
                 Released { rank, times, before: with(&old.before, acquired) }
@@ -210,6 +213,26 @@ impl Releases {
             self.start = clocks.start;
             self.published.insert(location, found);
         }
+    }
+
+    /// Strong reads of `to` find what those of `from` find now.
+    pub fn copy(&mut self, from: Location, to: Location) {
+        self.looked_up = None;
+        let new = match self.published.get(&from) {
+            Some(&Found::Present { at, .. }) => self.present[at as usize].clone(),
+            Some(&Found::Earlier(_)) | None => return,
+        };
+        self.number += 1;
+        let at = match self.published.get(&to) {
+            // Nothing else refers to the old release.
+            Some(&Found::Present { at, .. }) => at as usize,
+            _ => {
+                self.present.push(new.clone());
+                self.present.len() - 1
+            }
+        };
+        self.present[at] = new;
+        self.published.insert(to, Found::Present { at: at as u32, number: self.number });
     }
 
     /// A thread's strong read of a location.
@@ -333,7 +356,7 @@ impl Releases {
         }
     }
 
-    /// What a strong operation of a thread, without a release of its own, makes known to a scope
+    /// What a strong operation of a thread, which is no release itself, makes known to a scope
     /// through earlier fences: one row of times for each fence.
     pub fn fenced_by(&self, thread: u32, scope: SyncScope) -> impl Iterator<Item = &[u32]> {
         let purpose = scope as usize;

@@ -120,6 +120,8 @@ pub struct ArrayHandle(pub(crate) u32);
 pub enum TextureSource {
     /// An array.
     Array(ArrayHandle),
+    /// One level of an array, as if it were one of its own.
+    Level(ArrayHandle, u32),
     /// Device memory as one dimension, read by integer indices. Reads beyond its ends return zeros.
     Linear {
         /// The first texel.

@@ -1,9 +1,9 @@
-//! Values of 64 bits whose upper half is known to be zero. `ptxas` keeps a value of 64 bits in two
-//! registers and does nothing with a half that stays as it is.
+//! 64-bit values whose upper half is known to be zero. `ptxas` keeps a 64-bit value in two
+//! registers, and emits no instruction for a half that does not change.
 
 use std::collections::HashMap;
 
-use ptx::{BinaryOp, Instruction, Kind, Op, Operand};
+use ptx::{BinaryOp, ComputeOp, Instruction, Kind, Op, Operand};
 
 /// Whether a constant fits into 32 bits.
 pub(super) fn is_short(operand: &Operand) -> bool {
@@ -24,11 +24,13 @@ pub(super) fn short<'c>(body: &[Instruction], writes: impl Fn(usize) -> &'c [u32
 
 fn is_result_short(op: &Op) -> bool {
     match op {
-        Op::Binary { op: BinaryOp::ShiftRight, ty, b, .. } => {
+        Op::Compute(ComputeOp::Binary { op: BinaryOp::ShiftRight, ty, b, .. }) => {
             ty.bits() == 64 && ty.kind() != Kind::Signed && by_half(b)
         }
-        Op::Binary { op: BinaryOp::And, ty, b, .. } => ty.bits() == 64 && is_short(b),
-        Op::Convert { to, from, .. } => to.bits() == 64 && from.bits() <= 32 && from.kind() == Kind::Unsigned,
+        Op::Compute(ComputeOp::Binary { op: BinaryOp::And, ty, b, .. }) => ty.bits() == 64 && is_short(b),
+        Op::Compute(ComputeOp::Convert { to, from, .. }) => {
+            to.bits() == 64 && from.bits() <= 32 && from.kind() == Kind::Unsigned
+        }
         _ => false,
     }
 }
@@ -40,7 +42,7 @@ fn by_half(by: &Operand) -> bool {
 
 /// Whether an operation of 64 bits changes one half only.
 pub(super) fn one_half(op: &Op, short: &HashMap<u32, bool>) -> bool {
-    let Op::Binary { op, ty, a, b, .. } = op else { return false };
+    let Op::Compute(ComputeOp::Binary { op, ty, a, b, .. }) = op else { return false };
     let known = |operand: &Operand| match operand {
         Operand::Register(register) => short.get(&(register.index() as u32)).copied().unwrap_or(false),
         other => is_short(other),

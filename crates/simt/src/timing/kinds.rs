@@ -1,4 +1,4 @@
-//! How each instruction accesses memory, as far as servers differ in it.
+//! How each instruction accesses memory: the kinds that the servers treat differently.
 
 use std::collections::HashSet;
 

@@ -65,8 +65,8 @@ impl Why {
 /// A block.
 #[derive(Clone, Copy)]
 pub(super) struct Block {
-    /// Where it runs.
-    pub seat: usize,
+    /// The index of its block slot on the multiprocessor.
+    pub slot: usize,
     pub warps: usize,
     /// Warps that have not ended.
     pub left: usize,

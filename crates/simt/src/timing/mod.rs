@@ -2,9 +2,9 @@
 //!
 //! ```text
 //! trace       what a launch on a model records: some blocks of one multiprocessor, warp by warp
-//! record      that, with what L2 and DRAM did
+//! record      the traces, with what L2 and DRAM did
 //! step        an instruction, and what it costs
-//! halves      which halves of 64 bits stay as they are
+//! halves      which halves of 64-bit values cost no instruction
 //! plan        what each instruction costs; order: where the compiler puts it; predicates: which
 //!             branches it leaves out; unroll: which loops it unrolls
 //! kinds       how an instruction accesses memory
@@ -15,13 +15,13 @@
 //! prediction  the time of the whole launch, and what the numbers say; queue: of several launches
 //! ```
 //!
-//! A launch that asks for its time ([`Launch::predicts`](crate::Launch::predicts)) runs on the model
-//! as ever, and its counters are the same; then what it recorded is replayed once with a cold L2, and
-//! once more with a warm one if its data fits. The rest of the grid is extrapolated: the steady time
-//! between the ends of blocks. All of it is a pure function of the launch and the model's table
-//! (`model/timing.rs`): host threads, clocks and platforms do not matter.
+//! A launch that asks for its time ([`Launch::predicts`](crate::Launch::predicts)) runs on the
+//! model as usual, with the same counters; then what it recorded is replayed once with a cold L2,
+//! and once more with a warm one if its data fits. The rest of the grid is extrapolated: the steady
+//! time between the ends of blocks. All of it is a pure function of the launch and the model's
+//! table (`model/timing.rs`): host threads, clocks and platforms do not matter.
 //!
-//! What it leaves out: tensor cores, bulk copies, clusters of blocks and surfaces, for which a report
+//! Not modelled: tensor cores, bulk copies, clusters of blocks and surfaces, for which a report
 //! says "not predicted"; instruction caches and page tables. `docs/TIME.md`
 //! compares predictions with measurements.
 
@@ -44,6 +44,7 @@ mod trace;
 mod unroll;
 
 pub use machine::Why;
+pub(crate) use prediction::fills_half;
 pub use prediction::{Bound, Predicted, Prediction};
 pub use queue::Queue;
 pub(crate) use record::{Ran, Recording, Timed};

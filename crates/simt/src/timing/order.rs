@@ -3,7 +3,8 @@
 //! are registers for what is loaded. Results and counters do not depend on it; only the replay
 //! follows it.
 
-use std::collections::HashMap;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap, HashMap};
 
 use super::pressure::{Pressure, Register};
 use super::step::{MEMORIES, Step};
@@ -34,36 +35,100 @@ pub(super) fn of_run(steps: &[&Step], registers: &[Register], room: u32) -> Vec<
         let rest = after[index].iter().map(|&next| path[next]).max().unwrap_or(0);
         path[index] = steps[index].scheduled.lasts.saturating_add(rest);
     }
-    let mut ready: Vec<usize> = (0..steps.len()).filter(|&index| before[index] == 0).collect();
+    let mut ready = Ready::new(steps.len());
     let mut from = vec![0u32; steps.len()];
+    (0..steps.len()).filter(|&index| before[index] == 0).for_each(|index| ready.put(index, 0, pressure.needs(index)));
     let mut order: Vec<Place> = Vec::with_capacity(steps.len());
     let mut now = 0;
-    while !ready.is_empty() {
-        let none_fits = !ready.iter().any(|&index| pressure.fits(index));
-        let fitting = ready.iter().enumerate().filter(|&(_, &index)| none_fits || pressure.fits(index));
-        let soonest = fitting.clone().map(|(_, &index)| from[index]).min().unwrap_or(now);
-        now = now.max(soonest);
-        let possible = fitting.filter(|&(_, &index)| from[index] <= now);
-        let Some((at, &index)) = possible.max_by_key(|&(_, &index)| (path[index], std::cmp::Reverse(index))) else {
-            break;
-        };
-        ready.swap_remove(at);
+    while let Some(index) = ready.take(pressure.room(), &mut now, &path) {
         let more = match order.last() {
             Some(before) if keeps(steps[before.from], steps[index]) => 0,
             _ => steps[index].third_register as u8,
         };
         order.push(Place { from: index, more });
-        pressure.issue(index);
+        pressure.issue(index, |other, needs| ready.change(other, from[other], needs));
         now += steps[index].cost.slots;
         for &next in &after[index] {
             before[next] -= 1;
             from[next] = from[next].max(now + steps[index].scheduled.lasts.min(COVER));
             if before[next] == 0 {
-                ready.push(next);
+                ready.put(next, from[next], pressure.needs(next));
             }
         }
     }
     order
+}
+
+/// The instructions that may come next, by the words of registers that they need. There are few
+/// such numbers, so a long run takes little more time for each instruction than a short one.
+struct Ready {
+    groups: BTreeMap<i64, Group>,
+    /// The group of each instruction that is ready; an entry in another group is out of date.
+    needs: Vec<Option<i64>>,
+}
+
+/// Instructions that need as many words.
+#[derive(Default)]
+struct Group {
+    /// Those that wait for no operand, by their paths, the longest first.
+    possible: BinaryHeap<(u32, Reverse<usize>)>,
+    /// The others, by the cycle from which they wait for none, the soonest first.
+    later: BinaryHeap<Reverse<(u32, usize)>>,
+}
+
+impl Ready {
+    fn new(steps: usize) -> Self {
+        Self { groups: BTreeMap::new(), needs: vec![None; steps] }
+    }
+
+    /// An instruction is ready, and its operands are there from this cycle on.
+    fn put(&mut self, index: usize, from: u32, needs: i64) {
+        self.needs[index] = Some(needs);
+        self.groups.entry(needs).or_default().later.push(Reverse((from, index)));
+    }
+
+    /// An instruction needs another number of words now.
+    fn change(&mut self, index: usize, from: u32, needs: i64) {
+        if self.needs[index].is_some_and(|before| before != needs) {
+            self.put(index, from, needs);
+        }
+    }
+
+    /// Takes the instruction with the longest path, of those for which there is room, or of all if
+    /// there is room for none. If all wait for their operands, `now` becomes the cycle in which one
+    /// has them.
+    fn take(&mut self, room: i64, now: &mut u32, path: &[u32]) -> Option<usize> {
+        let Self { groups, needs } = self;
+        groups.retain(|&group, Group { possible, later }| {
+            while possible.peek().is_some_and(|&(_, Reverse(index))| needs[index] != Some(group)) {
+                possible.pop();
+            }
+            while later.peek().is_some_and(|&Reverse((_, index))| needs[index] != Some(group)) {
+                later.pop();
+            }
+            !possible.is_empty() || !later.is_empty()
+        });
+        let least = *groups.keys().next()?;
+        let most = if least <= room { room } else { i64::MAX };
+        if groups.range(..=most).all(|(_, group)| group.possible.is_empty()) {
+            let soonest = groups.range(..=most).filter_map(|(_, group)| group.later.peek()).map(|next| next.0.0).min();
+            *now = (*now).max(soonest?);
+        }
+        for (&group, Group { possible, later }) in groups.range_mut(..=most) {
+            while let Some(&Reverse((from, index))) = later.peek()
+                && from <= *now
+            {
+                later.pop();
+                if needs[index] == Some(group) {
+                    possible.push((path[index], Reverse(index)));
+                }
+            }
+        }
+        let fitting = groups.range_mut(..=most).map(|(_, group)| &mut group.possible);
+        let (_, Reverse(index)) = fitting.max_by_key(|possible| possible.peek().copied())?.pop()?;
+        needs[index] = None;
+        Some(index)
+    }
 }
 
 /// Whether an operand of one instruction is kept for the next (`.reuse` in machine code), which
@@ -118,4 +183,86 @@ fn dependents(steps: &[&Step]) -> Vec<Vec<usize>> {
         }
     }
     after
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::step::{Cost, Scheduled, Unit};
+    use super::*;
+    use crate::order::Dice;
+
+    /// The same order by the definition: each time, all that are ready are looked at.
+    fn plain(steps: &[&Step], registers: &[Register], room: u32) -> Vec<usize> {
+        let mut pressure = Pressure::new(steps, registers, room);
+        let after = dependents(steps);
+        let mut before = vec![0u32; steps.len()];
+        after.iter().flatten().for_each(|&next| before[next] += 1);
+        let mut path = vec![0u32; steps.len()];
+        for index in (0..steps.len()).rev() {
+            path[index] = steps[index].scheduled.lasts + after[index].iter().map(|&next| path[next]).max().unwrap_or(0);
+        }
+        let mut ready: Vec<usize> = (0..steps.len()).filter(|&index| before[index] == 0).collect();
+        let (mut from, mut now, mut order) = (vec![0u32; steps.len()], 0, Vec::new());
+        while !ready.is_empty() {
+            let fits = |index: usize| pressure.needs(index) <= pressure.room();
+            let none_fits = !ready.iter().any(|&index| fits(index));
+            let fitting: Vec<usize> = ready.iter().copied().filter(|&index| none_fits || fits(index)).collect();
+            now = now.max(fitting.iter().map(|&index| from[index]).min().unwrap());
+            let possible = fitting.into_iter().filter(|&index| from[index] <= now);
+            let index = possible.max_by_key(|&index| (path[index], Reverse(index))).unwrap();
+            ready.retain(|&other| other != index);
+            order.push(index);
+            pressure.issue(index, |_, _| {});
+            now += steps[index].cost.slots;
+            for &next in &after[index] {
+                before[next] -= 1;
+                from[next] = from[next].max(now + steps[index].scheduled.lasts.min(COVER));
+                if before[next] == 0 {
+                    ready.push(next);
+                }
+            }
+        }
+        order
+    }
+
+    #[test]
+    fn the_order_is_that_of_the_definition() {
+        let mut dice = Dice::new(1);
+        for case in 0..400u64 {
+            let count = 4 + dice.below(24) as u32;
+            let registers: Vec<Register> = (0..count)
+                .map(|_| Register { words: dice.below(4) as u32, local: dice.one_in(2), uniform: false })
+                .collect();
+            let steps: Vec<Step> = (0..2 + 4 * case % 150)
+                .map(|number| {
+                    let is_load = dice.one_in(2);
+                    let lasts = if is_load { 40 } else { 4 };
+                    let motion = match dice.below(6) {
+                        0 => Motion::Write,
+                        1 | 2 => Motion::Read,
+                        _ => Motion::Free,
+                    };
+                    Step {
+                        cost: Cost::new(if is_load { Unit::Memory } else { Unit::Integer }, 1, 1, lasts),
+                        reads: (0..dice.below(3)).map(|_| dice.below(count.into()) as u32).collect(),
+                        writes: (0..dice.below(2) + u64::from(is_load))
+                            .map(|_| dice.below(count.into()) as u32)
+                            .collect(),
+                        block: (0, 0),
+                        scheduled: Scheduled { lasts, motion, memories: 1 << dice.below(3), leaves: dice.one_in(20) },
+                        third_register: 0,
+                        goes_on: false,
+                        vanishes: false,
+                        is_barrier: false,
+                        origin: number as u32,
+                    }
+                })
+                .collect();
+            let steps: Vec<&Step> = steps.iter().collect();
+            for room in [1, 6, 20, 1000] {
+                let order: Vec<usize> = of_run(&steps, &registers, room).iter().map(|place| place.from).collect();
+                assert_eq!(order, plain(&steps, &registers, room), "{case}, {room}");
+            }
+        }
+    }
 }

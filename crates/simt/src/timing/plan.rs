@@ -1,15 +1,18 @@
-//! What the replay needs to know of each instruction: its unit and how long it occupies it, when its
-//! result is ready, which registers it waits for, and where the compiler would put it.
+//! What the replay needs to know of each instruction: its unit and how long it occupies it, when
+//! its result is ready, which registers it waits for, and where the compiler would put it.
 //!
 //! PTX is not what a GPU executes. Two things bring it close enough. A few instructions become long
-//! sequences (divisions, roots, 64-bit products), which count as many; all others count as one.
-//! And `ptxas` replaces short branches by predicates (`predicates.rs`) and moves loads ahead of what
+//! sequences (divisions, roots, 64-bit products), which count as many; all others count as one. And
+//! `ptxas` replaces short branches by predicates (`predicates.rs`) and moves loads ahead of what
 //! does not need them, so each straight run is put in the order of its longest paths (`order.rs`).
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::RangeInclusive;
 
-use ptx::{BinaryOp, Instruction, Kind, Module, Op, Operand, Precision, Space, Special, TernaryOp, Type, UnaryOp};
+use ptx::{
+    AsyncOp, BarrierOp, BinaryOp, ComputeOp, ControlOp, Instruction, Kind, MatrixOp, Module, Op, Operand, Precision,
+    Space, Special, TernaryOp, TextureOp, Type, UnaryOp, WarpOp,
+};
 
 use super::halves;
 use super::predicates;
@@ -47,12 +50,7 @@ impl Plan {
             for (index, instruction) in body.iter().enumerate() {
                 let place = first + index;
                 let cost = match halves::one_half(&instruction.op, &short) && !timing.issue.short_pointers {
-                    true => Cost {
-                        unit: Unit::Integer,
-                        slots: 1,
-                        cycles: timing.issue.integer,
-                        latency: timing.latency.arithmetic,
-                    },
+                    true => Cost::new(Unit::Integer, 1, timing.issue.integer, timing.latency.arithmetic),
                     false => cost(&instruction.op, timing),
                 };
                 steps.push(Step {
@@ -64,7 +62,7 @@ impl Plan {
                     third_register: 0,
                     goes_on: false,
                     vanishes: false,
-                    is_barrier: matches!(instruction.op, Op::Barrier { .. }),
+                    is_barrier: matches!(instruction.op, Op::Barrier(BarrierOp::Block { .. })),
                     origin: place as u32,
                 });
             }
@@ -74,10 +72,10 @@ impl Plan {
                 let writes = std::mem::take(&mut steps[place].writes);
                 let by = &mut steps[by as usize];
                 by.writes = by.writes.iter().chain(&writes).copied().collect();
-                steps[place].cost = Cost { unit: Unit::Other, slots: 0, cycles: 0, latency: 0 };
+                steps[place].cost = NOTHING;
             }
-            let ways = successors(body);
-            let blocks = BasicBlocks::new(body.len(), &ways);
+            let successors = successors(body);
+            let blocks = BasicBlocks::new(body.len(), &successors);
             for block in 0..blocks.count() {
                 let range = blocks.positions(block);
                 let (start, end) = (first + range.start, first + range.end);
@@ -89,15 +87,17 @@ impl Plan {
             for step in steps[first..].iter_mut().filter(|step| step.writes.iter().any(|to| guards.contains(to))) {
                 step.cost.latency = step.cost.latency.max(timing.latency.guard);
             }
-            for end in predicates::ends(body, &blocks, &ways) {
+            for end in predicates::ends(body, &blocks, &successors) {
                 let step = &mut steps[first + end];
                 (step.goes_on, step.vanishes) = (true, step.cost.unit == Unit::Branch);
             }
             registers.extend(pressure::registers(code, function, &blocks, first, timing.issue.short_pointers));
-            let (blocks, ways) = (&blocks, &ways[..]);
+            let (blocks, successors) = (&blocks, &successors[..]);
             let divergent = divergent_loops(body, &registers[base as usize..]);
             for (step, instruction) in steps[first..].iter_mut().zip(body) {
-                if let Op::Ternary { op: TernaryOp::FusedMultiplyAdd, ty: Type::F32, .. } = instruction.op {
+                if let Op::Compute(ComputeOp::Ternary { op: TernaryOp::FusedMultiplyAdd, ty: Type::F32, .. }) =
+                    instruction.op
+                {
                     // Elsewhere, what the grid has in common is in the constant bank or in uniform
                     // registers.
                     let in_loop = divergent.iter().any(|range| range.contains(&(step.origin as usize - first)));
@@ -106,7 +106,7 @@ impl Plan {
                     step.third_register = if operands.len() > 2 { timing.issue.third_register } else { 0 };
                 }
             }
-            let body_of = Body { code, function, blocks, ways, first, steps: &steps[first..] };
+            let body_of = Body { code, function, blocks, successors, first, steps: &steps[first..] };
             let found = body_of.unrolled(base, &mut registers, code.positions.len(), &mut copies);
             loops.extend(found.into_iter().map(|found| (found.branch, found)));
             if body.is_empty() {
@@ -123,7 +123,7 @@ impl Plan {
 /// there to the branch.
 fn divergent_loops(body: &[Instruction], registers: &[Register]) -> Vec<RangeInclusive<usize>> {
     let back = |(position, instruction): (usize, &Instruction)| match (&instruction.op, instruction.guard) {
-        (Op::Branch { target, .. }, Some(guard)) if *target as usize <= position => {
+        (Op::Control(ControlOp::Branch { target, .. }), Some(guard)) if *target as usize <= position => {
             (!registers[guard.register.index()].uniform).then_some(*target as usize..=position)
         }
         _ => None,
@@ -134,64 +134,83 @@ fn divergent_loops(body: &[Instruction], registers: &[Register]) -> Vec<RangeInc
 /// What an instruction costs on a GPU.
 fn cost(op: &Op, timing: &Timing) -> Cost {
     let Timing { issue, latency, .. } = timing;
-    let arithmetic = latency.arithmetic;
-    let new = |unit, slots, cycles, latency| Cost { unit, slots, cycles, latency };
-    let integer = new(Unit::Integer, 1, issue.integer, arithmetic);
-    let special = new(Unit::Special, 1, issue.special, latency.special);
-    // A comparison, two products by a predicate, and the function.
-    let scaled = new(Unit::Special, 4, issue.special, latency.special + latency.guard + 3 * arithmetic);
-    let pair = Cost { slots: 2, cycles: 2 * issue.integer, ..integer };
-    let float = new(Unit::Fp32, 1, issue.fp32, arithmetic);
-    let double = |slots: u32| match slots {
-        1 => new(Unit::Double, 1, issue.double, latency.double),
-        _ => new(Unit::Double, slots, issue.double * slots, 15 * latency.double),
-    };
-    let two_registers = |ty: Type| ty.bits() == 64 && !issue.short_pointers;
-    let nothing = new(Unit::Other, 0, 0, 0);
-    let sequence = |slots, result| new(Unit::Fp32, slots, slots * issue.fp32, result);
     match op {
-        // A comparison takes another predicate to combine its own with, and a branch two: of the 41
-        // in measurements/kernels, none is an instruction of its own on sm_90 (ptxas 13.0).
-        Op::Binary { op: BinaryOp::And | BinaryOp::Or | BinaryOp::Xor, ty: Type::Pred, .. } => nothing,
-        Op::Load { space: Space::Parameter, .. } if issue.short_pointers => nothing,
-        Op::Load { space: Space::Parameter, .. } => new(Unit::Other, 1, 1, 10),
+        Op::Compute(op) => computed(op, timing),
+        Op::Load { space: Space::Parameter, .. } if issue.short_pointers => NOTHING,
+        Op::Load { space: Space::Parameter, .. } => Cost::new(Unit::Other, 1, 1, 10),
         Op::Load { .. }
         | Op::Store { .. }
         | Op::Atomic { .. }
         | Op::AtomicVector { .. }
-        | Op::CopyAsync(_)
-        | Op::LoadMatrix { .. }
-        | Op::StoreMatrix { .. }
-        | Op::LoadFragment { .. }
-        | Op::StoreFragment { .. } => new(Unit::Memory, 1, 0, 1),
-        Op::TextureFetch(_) | Op::SurfaceLoad { .. } | Op::SurfaceStore { .. } | Op::SurfaceReduce { .. } => {
-            new(Unit::Texture, 1, 4 * issue.any, 1)
-        }
-        Op::Shuffle { .. } => new(Unit::Shuffle, 1, 2 * issue.any, latency.shuffle),
-        Op::Vote { .. } | Op::Match { .. } | Op::ActiveMask { .. } | Op::Elect { .. } => {
-            new(Unit::Integer, 1, issue.integer, 3 * arithmetic)
-        }
-        Op::WarpReduce { .. } => new(Unit::Special, 1, issue.special, latency.special),
-        Op::Barrier { .. } | Op::WarpBarrier { .. } | Op::ClusterBarrier { .. } => new(Unit::Barrier, 1, 1, 1),
-        Op::ConvertAddress { .. } if issue.short_pointers => nothing,
-        Op::Branch { .. } | Op::BranchIndexed { .. } | Op::Call { .. } => new(Unit::Branch, 1, 2, latency.branch),
-        Op::Return | Op::Exit => new(Unit::Branch, 1, 1, 1),
-        Op::Fence { .. } => new(Unit::Other, 1, 1, 300),
-        Op::Move { src: Operand::Special(Special::ThreadIndex(_) | Special::LaneId | Special::WarpId), .. } => {
-            new(Unit::Other, 1, 4, 25)
-        }
-        Op::Convert { to, from, .. } | Op::ConvertPair { to, from, .. } => match (to.kind(), from.kind()) {
-            (Kind::Float, Kind::Float) if to.bits().max(from.bits()) < 64 => integer,
-            (Kind::Float, _) | (_, Kind::Float) => new(Unit::Special, 1, issue.convert, latency.convert),
-            // From a register to itself.
-            _ if issue.short_pointers && to.bits().min(from.bits()) == 32 => nothing,
-            _ => integer,
+        | Op::Async(AsyncOp::Copy(_)) => ACCESS,
+        Op::Matrix(MatrixOp::Load { .. } | MatrixOp::Store { .. }) => ACCESS,
+        Op::Matrix(MatrixOp::LoadFragment { .. } | MatrixOp::StoreFragment { .. }) => ACCESS,
+        Op::Texture(TextureOp::Query { .. }) => RENAMED,
+        Op::Texture(_) => Cost::new(Unit::Texture, 1, 4 * issue.any, 1),
+        Op::Warp(op) => match op {
+            WarpOp::Shuffle { .. } => Cost::new(Unit::Shuffle, 1, 2 * issue.any, latency.shuffle),
+            WarpOp::Reduce { .. } => Cost::new(Unit::Special, 1, issue.special, latency.special),
+            WarpOp::Vote { .. } | WarpOp::Match { .. } | WarpOp::ActiveMask { .. } | WarpOp::Elect { .. } => {
+                Cost::new(Unit::Integer, 1, issue.integer, 3 * latency.arithmetic)
+            }
         },
-        Op::Unary { op, ty: Type::F64, .. } => match op {
+        Op::Barrier(_) => Cost::new(Unit::Barrier, 1, 1, 1),
+        Op::Control(op) => match op {
+            ControlOp::Branch { .. } | ControlOp::BranchIndexed { .. } | ControlOp::Call { .. } => {
+                Cost::new(Unit::Branch, 1, 2, latency.branch)
+            }
+            ControlOp::Return | ControlOp::Exit => Cost::new(Unit::Branch, 1, 1, 1),
+            ControlOp::Trap | ControlOp::Breakpoint => RENAMED,
+        },
+        Op::Fence { .. } => Cost::new(Unit::Other, 1, 1, 300),
+        _ => RENAMED,
+    }
+}
+
+const NOTHING: Cost = Cost::new(Unit::Other, 0, 0, 0);
+const ACCESS: Cost = Cost::new(Unit::Memory, 1, 0, 1);
+/// Moves, conversions of addresses and the like are renamed or folded, but often take a slot.
+const RENAMED: Cost = Cost::new(Unit::Fp32, 1, 1, 1);
+
+/// What a lane's arithmetic costs.
+#[expect(clippy::too_many_lines, reason = "one arm for each case")]
+fn computed(op: &ComputeOp, timing: &Timing) -> Cost {
+    let Timing { issue, latency, .. } = timing;
+    let arithmetic = latency.arithmetic;
+    let integer = Cost::new(Unit::Integer, 1, issue.integer, arithmetic);
+    let special = Cost::new(Unit::Special, 1, issue.special, latency.special);
+    // A comparison, two products by a predicate, and the function.
+    let scaled = Cost::new(Unit::Special, 4, issue.special, latency.special + latency.guard + 3 * arithmetic);
+    let pair = Cost { slots: 2, cycles: 2 * issue.integer, ..integer };
+    let float = Cost::new(Unit::Fp32, 1, issue.fp32, arithmetic);
+    let double = |slots: u32| match slots {
+        1 => Cost::new(Unit::Double, 1, issue.double, latency.double),
+        _ => Cost::new(Unit::Double, slots, issue.double * slots, 15 * latency.double),
+    };
+    let two_registers = |ty: Type| ty.bits() == 64 && !issue.short_pointers;
+    let sequence = |slots, result| Cost::new(Unit::Fp32, slots, slots * issue.fp32, result);
+    match op {
+        // A comparison takes another predicate to combine its own with, and a branch two: of the 41
+        // in measurements/kernels, none is an instruction of its own on sm_90 (ptxas 13.0).
+        ComputeOp::Binary { op: BinaryOp::And | BinaryOp::Or | BinaryOp::Xor, ty: Type::Pred, .. } => NOTHING,
+        ComputeOp::ConvertAddress { .. } if issue.short_pointers => NOTHING,
+        ComputeOp::Move {
+            src: Operand::Special(Special::ThreadIndex(_) | Special::LaneId | Special::WarpId), ..
+        } => Cost::new(Unit::Other, 1, 4, 25),
+        ComputeOp::Convert { to, from, .. } | ComputeOp::ConvertPair { to, from, .. } => {
+            match (to.kind(), from.kind()) {
+                (Kind::Float, Kind::Float) if to.bits().max(from.bits()) < 64 => integer,
+                (Kind::Float, _) | (_, Kind::Float) => Cost::new(Unit::Special, 1, issue.convert, latency.convert),
+                // From a register to itself.
+                _ if issue.short_pointers && to.bits().min(from.bits()) == 32 => NOTHING,
+                _ => integer,
+            }
+        }
+        ComputeOp::Unary { op, ty: Type::F64, .. } => match op {
             UnaryOp::Absolute | UnaryOp::Negate => double(1),
             _ => double(10),
         },
-        Op::Unary { op, mode, .. } => match (op, mode.precision) {
+        ComputeOp::Unary { op, mode, .. } => match (op, mode.precision) {
             (UnaryOp::Reciprocal, Precision::Exact) => sequence(8, 10 * arithmetic),
             (UnaryOp::SquareRoot, Precision::Exact) => sequence(11, 11 * arithmetic),
             // Results that may be subnormal are scaled before and after.
@@ -218,81 +237,50 @@ fn cost(op: &Op, timing: &Timing) -> Cost {
             (UnaryOp::Absolute | UnaryOp::Negate | UnaryOp::Not | UnaryOp::LogicalNot, _) => integer,
         },
         // `ptxas` makes products of shifts, which leaves the integer units to others (IMAD.SHL).
-        Op::Binary { op: BinaryOp::ShiftLeft, ty, b: Operand::Integer(_), .. }
+        ComputeOp::Binary { op: BinaryOp::ShiftLeft, ty, b: Operand::Integer(_), .. }
             if ty.bits() <= 32 && issue.multiply <= issue.integer =>
         {
-            new(Unit::Multiply, 1, issue.multiply, arithmetic)
+            Cost::new(Unit::Multiply, 1, issue.multiply, arithmetic)
         }
-        Op::Binary { op: BinaryOp::MultiplyWide, b: Operand::Integer(by), .. }
+        ComputeOp::Binary { op: BinaryOp::MultiplyWide, b: Operand::Integer(by), .. }
             if issue.short_pointers && by.is_power_of_two() =>
         {
             integer
         }
         // Two products of 32 bits, one of twice the width, and a sum.
-        Op::Binary { op: BinaryOp::Multiply, ty, b, .. }
+        ComputeOp::Binary { op: BinaryOp::Multiply, ty, b, .. }
             if two_registers(*ty) && ty.kind() != Kind::Float && !halves::is_short(b) =>
         {
-            new(Unit::Multiply, 4, 2 * issue.multiply + issue.wide, 3 * arithmetic)
+            Cost::new(Unit::Multiply, 4, 2 * issue.multiply + issue.wide, 3 * arithmetic)
         }
-        Op::Binary { op, ty, mode, .. } => binary(*op, *ty, mode.precision, timing, integer, float, &double),
-        Op::Ternary { op, ty, .. } => match op {
+        ComputeOp::Binary { op, ty, mode, .. } => binary(*op, *ty, mode.precision, timing, integer, float, &double),
+        ComputeOp::Ternary { op, ty, .. } => match op {
             TernaryOp::FusedMultiplyAdd if *ty == Type::F64 => double(1),
             TernaryOp::FusedMultiplyAdd => float,
-            TernaryOp::MultiplyAdd if two_registers(*ty) => new(Unit::Multiply, 4, 4 * issue.multiply, 3 * arithmetic),
+            TernaryOp::MultiplyAdd if two_registers(*ty) => {
+                Cost::new(Unit::Multiply, 4, 4 * issue.multiply, 3 * arithmetic)
+            }
             TernaryOp::MultiplyAddWide | TernaryOp::MultiplyAddHigh => {
-                new(Unit::Multiply, 1, issue.wide, arithmetic + 1)
+                Cost::new(Unit::Multiply, 1, issue.wide, arithmetic + 1)
             }
             TernaryOp::MultiplyAdd | TernaryOp::MultiplyAdd24Low | TernaryOp::MultiplyAdd24High => {
-                new(Unit::Multiply, 1, issue.multiply, arithmetic)
+                Cost::new(Unit::Multiply, 1, issue.multiply, arithmetic)
             }
             _ => integer,
         },
-        Op::SetPredicate { ty: Type::F64, .. } => double(1),
-        Op::SetPredicate { ty, .. } if ty.bits() == 64 => Cost { latency: 2 * arithmetic + 2, ..pair },
-        Op::SetPredicate { .. } => Cost { latency: arithmetic + 2, ..integer },
-        Op::Select { ty, .. } if ty.bits() == 64 => pair,
-        Op::Set { .. } | Op::Select { .. } | Op::SelectBySign { .. } | Op::TestProperty { .. } => integer,
-        Op::LogicAndTest { .. } | Op::BitFieldInsert { .. } | Op::ConvertPack { .. } | Op::Carry { .. } => integer,
-        Op::ScalarVideo(_) | Op::SimdVideo(_) => new(Unit::Integer, 4, 4 * issue.integer, 4 * arithmetic),
-        // Moves, conversions of addresses and the like are renamed or folded, but often take a slot.
-        Op::Move { .. }
-        | Op::MoveVector { .. }
-        | Op::Pack { .. }
-        | Op::Unpack { .. }
-        | Op::ConvertAddress { .. }
-        | Op::IsSpace { .. }
-        | Op::IsType { .. }
-        | Op::Prefetch { .. }
-        | Op::CreatePolicy { .. }
-        | Op::TextureQuery { .. }
-        | Op::CommitCopies
-        | Op::WaitForCopies { .. }
-        | Op::ArriveAfterCopies { .. }
-        | Op::BulkCopy(_)
-        | Op::CommitBulkCopies
-        | Op::WaitForBulkCopies { .. }
-        | Op::StoreAsync(_)
-        | Op::TensorCopy(_)
-        | Op::ReplaceTensorField { .. }
-        | Op::CopyTensorMap { .. }
-        | Op::Mbarrier { .. }
-        | Op::PendingCount { .. }
-        | Op::TransposeMatrix { .. }
-        | Op::MatrixMultiply(_)
-        | Op::WarpgroupMultiply(_)
-        | Op::WarpgroupFence
-        | Op::CommitProducts
-        | Op::WaitForProducts { .. }
-        | Op::MapToBlock { .. }
-        | Op::RankOfAddress { .. }
-        | Op::WaitForEarlierGrids
-        | Op::NoEffect
-        | Op::NanoSleep { .. }
-        | Op::StackAllocate { .. }
-        | Op::StackSave { .. }
-        | Op::StackRestore { .. }
-        | Op::Trap
-        | Op::Breakpoint => new(Unit::Fp32, 1, 1, 1),
+        ComputeOp::SetPredicate { ty: Type::F64, .. } => double(1),
+        ComputeOp::SetPredicate { ty, .. } if ty.bits() == 64 => Cost { latency: 2 * arithmetic + 2, ..pair },
+        ComputeOp::SetPredicate { .. } => Cost { latency: arithmetic + 2, ..integer },
+        ComputeOp::Select { ty, .. } if ty.bits() == 64 => pair,
+        ComputeOp::ScalarVideo(_) | ComputeOp::SimdVideo(_) => {
+            Cost::new(Unit::Integer, 4, 4 * issue.integer, 4 * arithmetic)
+        }
+        ComputeOp::Move { .. } | ComputeOp::MoveVector { .. } | ComputeOp::Pack { .. } | ComputeOp::Unpack { .. } => {
+            RENAMED
+        }
+        ComputeOp::ConvertAddress { .. } | ComputeOp::IsSpace { .. } | ComputeOp::IsType { .. } => RENAMED,
+        ComputeOp::MapToBlock { .. } | ComputeOp::RankOfAddress { .. } => RENAMED,
+        _ => integer,
     }
 }
 
@@ -307,31 +295,33 @@ fn binary(
 ) -> Cost {
     let Timing { issue, latency, .. } = timing;
     let arithmetic = latency.arithmetic;
-    let new = |unit, slots, cycles, latency| Cost { unit, slots, cycles, latency };
     let wide = ty.bits() == 64 && !issue.short_pointers;
     match (op, ty.kind()) {
         (BinaryOp::Divide, Kind::Float) => match (ty, precision) {
             (Type::F64, _) => double(12),
-            (_, Precision::Exact) => new(Unit::Fp32, 9, 9 * issue.fp32, 11 * arithmetic),
-            (_, Precision::Full) => new(Unit::Special, 4, issue.special, 10 * arithmetic),
-            (_, Precision::Approximate) => new(Unit::Special, 1, issue.special, latency.special + 8),
+            (_, Precision::Exact) => Cost::new(Unit::Fp32, 9, 9 * issue.fp32, 11 * arithmetic),
+            (_, Precision::Full) => Cost::new(Unit::Special, 4, issue.special, 10 * arithmetic),
+            (_, Precision::Approximate) => Cost::new(Unit::Special, 1, issue.special, latency.special + 8),
         },
         (_, Kind::Float) if ty == Type::F64 => double(1),
         (BinaryOp::Add | BinaryOp::Subtract | BinaryOp::Multiply, Kind::Float) => float,
         (_, Kind::Float) => integer,
-        (BinaryOp::Divide | BinaryOp::Remainder, _) if wide => new(Unit::Integer, 70, 70, 450),
-        // With products that are several instructions each (Wong et al. 2010: 600 to 700 cycles, not verified).
+        (BinaryOp::Divide | BinaryOp::Remainder, _) if wide => Cost::new(Unit::Integer, 70, 70, 450),
+        // With products that are several instructions each (Wong et al. 2010: 600 to 700 cycles,
+        // not verified).
         (BinaryOp::Divide | BinaryOp::Remainder, _) if issue.short_pointers => {
-            new(Unit::Integer, 30, 30 * issue.integer, 680)
+            Cost::new(Unit::Integer, 30, 30 * issue.integer, 680)
         }
-        (BinaryOp::Divide | BinaryOp::Remainder, _) => new(Unit::Integer, 18, 20, 120),
-        (BinaryOp::MultiplyWide | BinaryOp::MultiplyHigh, _) => new(Unit::Multiply, 1, issue.wide, arithmetic + 1),
-        (BinaryOp::Multiply, _) if wide => new(Unit::Multiply, 3, 3 * issue.multiply, 3 * arithmetic),
+        (BinaryOp::Divide | BinaryOp::Remainder, _) => Cost::new(Unit::Integer, 18, 20, 120),
+        (BinaryOp::MultiplyWide | BinaryOp::MultiplyHigh, _) => {
+            Cost::new(Unit::Multiply, 1, issue.wide, arithmetic + 1)
+        }
+        (BinaryOp::Multiply, _) if wide => Cost::new(Unit::Multiply, 3, 3 * issue.multiply, 3 * arithmetic),
         (BinaryOp::Multiply | BinaryOp::Multiply24Low | BinaryOp::Multiply24High, _) => {
-            new(Unit::Multiply, 1, issue.multiply, arithmetic)
+            Cost::new(Unit::Multiply, 1, issue.multiply, arithmetic)
         }
-        (BinaryOp::Add | BinaryOp::Subtract, _) if wide => new(Unit::Add, 1, 2 * issue.add, arithmetic + 2),
-        (BinaryOp::Add | BinaryOp::Subtract, _) => new(Unit::Add, 1, issue.add, arithmetic),
+        (BinaryOp::Add | BinaryOp::Subtract, _) if wide => Cost::new(Unit::Add, 1, 2 * issue.add, arithmetic + 2),
+        (BinaryOp::Add | BinaryOp::Subtract, _) => Cost::new(Unit::Add, 1, issue.add, arithmetic),
         (BinaryOp::Minimum | BinaryOp::Maximum, _) if wide => {
             Cost { slots: 4, cycles: 4 * integer.cycles, latency: 3 * arithmetic, ..integer }
         }

@@ -1,9 +1,9 @@
-//! Branches that `ptxas` replaces by predicates: those around a few instructions, without another way
-//! in or out. What was several basic blocks is one straight run then, through which loads move up.
+//! Branches that `ptxas` replaces by predicates: those around a few instructions that have no other
+//! entry or exit. Several basic blocks then become one straight run, in which loads move up.
 //!
-//! So it does with the guards of the labs' kernels: in the machine code for sm_90 of `matmul_naive`,
-//! `rows_column_means_shared` and `transpose_padded` (ptxas 12.9), all loads of an unrolled loop stand
-//! before the first use of one, each with the guard as its predicate.
+//! The guards of the labs' kernels are an example: in the machine code for sm_90 of `matmul_naive`,
+//! `rows_column_means_shared` and `transpose_padded` (ptxas 12.9), all loads of an unrolled loop
+//! stand before the first use of one, each with the guard as its predicate.
 
 use ptx::Instruction;
 
@@ -13,11 +13,11 @@ use crate::program::{BasicBlocks, facts};
 const MOST: usize = 16;
 
 /// The last position of each basic block that does not end a straight run.
-pub(super) fn ends(body: &[Instruction], blocks: &BasicBlocks, ways: &[Vec<u32>]) -> Vec<usize> {
+pub(super) fn ends(body: &[Instruction], blocks: &BasicBlocks, successors: &[Vec<u32>]) -> Vec<usize> {
     let starts: Vec<usize> = (0..blocks.count()).map(|block| blocks.positions(block).start).collect();
     let after = |block: usize| -> Vec<usize> {
         let last = blocks.positions(block).end - 1;
-        ways[last].iter().filter_map(|&next| starts.binary_search(&(next as usize)).ok()).collect()
+        successors[last].iter().filter_map(|&next| starts.binary_search(&(next as usize)).ok()).collect()
     };
     // An arm: a short block that only `from` leads to, and that leads to one block.
     let arm = |block: usize, from: usize| -> Option<usize> {
@@ -58,8 +58,8 @@ mod tests {
         let module = ptx::parse("k.ptx", &text).unwrap();
         let (_, function) = module.functions.iter().next().unwrap();
         let body = function.body.as_deref().unwrap();
-        let ways = successors(body);
-        ends(body, &BasicBlocks::new(body.len(), &ways), &ways)
+        let successors = successors(body);
+        ends(body, &BasicBlocks::new(body.len(), &successors), &successors)
     }
 
     #[test]

@@ -17,9 +17,9 @@ use crate::model::{Model, Timing};
 
 /// A unit that is used for at least this part of the time limits the launch.
 const LIMITS: f64 = 0.6;
-/// Reads from DRAM, one after the other, before the first instruction of a cold launch: its code and its
-/// parameters. `reduce` of 1000 elements on an H200; how long the code is hardly matters (4096
-/// instructions in a row: 0.2 us more on an H100).
+/// Reads from DRAM, one after the other, before the first instruction of a cold launch: its code
+/// and its parameters. `reduce` of 1000 elements on an H200; how long the code is hardly matters
+/// (4096 instructions in a row: 0.2 us more on an H100).
 const FETCHES: f64 = 2.0;
 /// The part of an empty launch's time that one takes that is queued behind others: `reduce` of 1000
 /// elements, warm, on an H200.
@@ -92,6 +92,17 @@ pub enum Predicted {
     Time(Box<Prediction>),
     /// It uses something that is not modelled: this.
     Not(&'static str),
+}
+
+impl Predicted {
+    /// Of a launch that fills less than half of the GPU, where only others are predicted.
+    pub const TOO_SMALL: Self = Self::Not("launches that fill less than half of the GPU");
+}
+
+/// Whether a grid of so many blocks fills half of a GPU that has room for so many on each
+/// multiprocessor.
+pub(crate) fn fills_half(model: &Model, blocks: u64, resident: u32) -> bool {
+    2 * blocks >= u64::from(resident) * u64::from(model.multiprocessors)
 }
 
 /// The predicted time of a launch.

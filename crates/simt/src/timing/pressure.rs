@@ -1,7 +1,7 @@
-//! Which values of a straight run are in registers at a time. `ptxas` keeps a thread within the
-//! registers that let all warps be resident, so of many loads in a row it puts the first one's use
-//! ahead of the last: on sm_90, of the 32 loads of `gemv_columns` in measurements/kernels, unrolled, twelve
-//! come before a use, and the thread has 32 registers.
+//! Register pressure: which values of a straight run are in registers at a time. `ptxas` limits the
+//! registers of a thread so that all warps can be resident, so in a long row of loads it puts the
+//! use of the first before the last load. On sm_90, of the 32 unrolled loads of `gemv_columns` in
+//! `measurements/kernels`, twelve come before a use, and the thread has 32 registers.
 
 use std::collections::HashMap;
 
@@ -79,6 +79,9 @@ pub(super) struct Pressure {
     /// The values that each instruction reads, and makes.
     reads: Vec<Vec<usize>>,
     makes: Vec<Vec<usize>>,
+    /// The instructions that read each value, and those that have issued.
+    readers: Vec<Vec<usize>>,
+    issued: Vec<bool>,
 }
 
 impl Pressure {
@@ -89,10 +92,17 @@ impl Pressure {
         let loads = steps.iter().filter(|step| step.cost.unit == Unit::Memory);
         let loaded: u32 = loads.flat_map(|step| &step.writes).map(|&register| registers[register as usize].words).sum();
         let room = if loaded > room { room } else { NO_BOUND };
-        let mut all =
-            Self { room, live: 0, values: Vec::new(), reads: Vec::with_capacity(steps.len()), makes: Vec::new() };
+        let mut all = Self {
+            room,
+            live: 0,
+            values: Vec::new(),
+            reads: Vec::with_capacity(steps.len()),
+            makes: Vec::with_capacity(steps.len()),
+            readers: Vec::new(),
+            issued: vec![false; steps.len()],
+        };
         let mut now: HashMap<u32, usize> = HashMap::new();
-        for step in steps {
+        for (index, step) in steps.iter().enumerate() {
             let mut reads: Vec<usize> = Vec::with_capacity(step.reads.len());
             for &register in &step.reads {
                 let value = *now.entry(register).or_insert_with(|| {
@@ -101,6 +111,7 @@ impl Pressure {
                 });
                 if !reads.contains(&value) {
                     all.values[value].reads += 1;
+                    all.readers[value].push(index);
                     reads.push(value);
                 }
             }
@@ -122,6 +133,7 @@ impl Pressure {
 
     fn add(&mut self, words: u32, ends: bool) -> usize {
         self.values.push(Value { words, reads: 0, ends });
+        self.readers.push(Vec::new());
         self.values.len() - 1
     }
 
@@ -134,18 +146,31 @@ impl Pressure {
         (takes, gives)
     }
 
-    /// Whether there is room for what an instruction makes, or it takes no more than it gives back.
-    pub fn fits(&self, index: usize) -> bool {
+    /// Words that an instruction needs besides those that it gives back. The number becomes smaller
+    /// while it waits: of the last that reads a value.
+    pub fn needs(&self, index: usize) -> i64 {
         let (takes, gives) = self.change(index);
-        takes <= gives || self.live + takes <= self.room + gives
+        i64::from(takes) - i64::from(gives)
     }
 
-    /// An instruction issues.
-    pub fn issue(&mut self, index: usize) {
+    /// The most that an instruction may need. One that needs none always has room.
+    pub fn room(&self) -> i64 {
+        (i64::from(self.room) - i64::from(self.live)).max(0)
+    }
+
+    /// An instruction issues. Calls `changed` with each other instruction that now needs another
+    /// number of words, and with that number.
+    pub fn issue(&mut self, index: usize, mut changed: impl FnMut(usize, i64)) {
         let (takes, gives) = self.change(index);
         self.live = self.live + takes - gives;
-        for &value in &self.reads[index] {
+        self.issued[index] = true;
+        for at in 0..self.reads[index].len() {
+            let value = self.reads[index][at];
             self.values[value].reads -= 1;
+            if self.values[value].reads == 1 {
+                let last = self.readers[value].iter().copied().find(|&reader| !self.issued[reader]);
+                last.into_iter().for_each(|last| changed(last, self.needs(last)));
+            }
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The predicted time of launches that are queued one behind the other. Pure.
 
-use super::prediction::{Bound, Predicted, Prediction};
+use super::prediction::{Bound, Predicted, Prediction, fills_half};
 use crate::model::Model;
 
 /// The part of a time that is most of it.
@@ -44,7 +44,7 @@ impl Queue {
             more.map(|more| empty + more)
         };
         let cold_us = sum(|time| Some(time.cold_us))?;
-        let fills = |time: &&Prediction| 2 * time.blocks >= u64::from(time.resident) * u64::from(model.multiprocessors);
+        let fills = |time: &&Prediction| fills_half(model, time.blocks, time.resident);
         Some(Self {
             model,
             cold_us,

@@ -1,4 +1,4 @@
-//! All that a launch on a model leaves for the replay.
+//! The recording of a launch on a model, from which the replay starts.
 
 use super::servers::DramWork;
 use super::trace::BlockTrace;
@@ -11,8 +11,6 @@ use crate::model::{
 #[derive(Clone, Copy)]
 pub(crate) struct Timed {
     pub timing: &'static Timing,
-    /// Whether only the time is asked for, so that some of the blocks suffice.
-    pub only: bool,
     /// Registers of a thread, as given or estimated.
     pub registers: u32,
     /// Blocks that they let be resident on a multiprocessor.
@@ -51,7 +49,8 @@ pub(crate) struct Recording {
     pub counted: Vec<InstructionCounters>,
     pub caches: CacheCounters,
     pub density: Density,
-    /// What DRAM read for each instruction, and the part of the grid over which the blocks that ran reach.
+    /// What DRAM read for each instruction, and the part of the grid over which the blocks that ran
+    /// reach.
     pub sources: Sources,
     pub reach: f64,
     /// How many times as long the busiest partition of DRAM works as if all worked alike, and the
@@ -108,7 +107,7 @@ const MOST_FOR_GAPS: f64 = 4.0;
 impl Recording {
     /// Nothing so far.
     pub fn new(model: &'static Model, timed: Timed, total_blocks: u64, warps_per_block: u32, memory: u64) -> Self {
-        let Timed { timing, registers, resident, .. } = timed;
+        let Timed { timing, registers, resident } = timed;
         Self {
             model,
             timing,
@@ -133,8 +132,8 @@ impl Recording {
         }
     }
 
-    /// Takes what the chip and its instructions have done so far, in `blocks` blocks, which reach over
-    /// that part of the grid.
+    /// Takes what the chip and its instructions have done so far, in `blocks` blocks, which reach
+    /// over that part of the grid.
     pub fn take_traffic(&mut self, chip: &Chip, counted: &[InstructionCounters], blocks: u64, reach: f64) {
         self.run_blocks = blocks;
         self.counted = counted.to_vec();

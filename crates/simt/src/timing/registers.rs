@@ -5,7 +5,7 @@
 //! H200, the estimate is compared with Nsight Compute's `launch__registers_per_thread` in
 //! `docs/TIME.md`.
 
-use ptx::{Function, Module, Op, Space, Type};
+use ptx::{ComputeOp, Function, Module, Op, Space, Type};
 
 use crate::model::Timing;
 use crate::program::{BasicBlocks, Code, facts, successors};
@@ -15,7 +15,8 @@ const OVERHEAD: u32 = 4;
 /// The same on 1.x, which has no ABI: the tiled product of Ryoo et al. (PPoPP 2008) takes 10 (not
 /// verified; with 11, a multiprocessor could not hold its 768 threads).
 const OLD_OVERHEAD: u32 = 2;
-/// The most with which all warps can be resident, and how many more `ptxas` avoids by another order.
+/// The most with which all warps can be resident, and how many more `ptxas` avoids by another
+/// order.
 const FULL: u32 = 32;
 const AVOIDED: u32 = 6;
 /// The fewest that a thread has.
@@ -67,8 +68,10 @@ pub(super) fn sizes(code: &Code, function: &Function, first: usize, old: bool) -
     // and the index that it is made of are the same register.
     let takes_none = |op: &Op| match op {
         Op::Load { space, .. } => matches!(space, Space::Parameter | Space::Shared),
-        Op::ConvertAddress { .. } => true,
-        Op::Convert { to, from, .. } => (to.bits(), from.bits()) == (64, 32) && to.kind() == from.kind(),
+        Op::Compute(ComputeOp::ConvertAddress { .. }) => true,
+        Op::Compute(ComputeOp::Convert { to, from, .. }) => {
+            (to.bits(), from.bits()) == (64, 32) && to.kind() == from.kind()
+        }
         _ => false,
     };
     for (position, _) in body.iter().enumerate().filter(|(_, instruction)| old && takes_none(&instruction.op)) {
@@ -86,8 +89,8 @@ pub(super) fn sizes(code: &Code, function: &Function, first: usize, old: bool) -
 fn live(code: &Code, function: &Function, first: usize, old: bool) -> (Vec<Vec<u64>>, u32) {
     let body = function.body.as_deref().unwrap_or_default();
     let sizes = sizes(code, function, first, old);
-    let ways = successors(body);
-    let blocks = BasicBlocks::new(body.len(), &ways);
+    let successors = successors(body);
+    let blocks = BasicBlocks::new(body.len(), &successors);
     let words = sizes.len().div_ceil(64);
     let mut at_start = vec![vec![0u64; words]; blocks.count()];
     let mut waiting: Vec<usize> = (0..blocks.count()).collect();
@@ -98,7 +101,7 @@ fn live(code: &Code, function: &Function, first: usize, old: bool) -> (Vec<Vec<u
         is_waiting[block] = false;
         let range = blocks.positions(block);
         let mut now = vec![0u64; words];
-        for &next in &ways[range.end - 1] {
+        for &next in &successors[range.end - 1] {
             let next = blocks.at(next as usize).map(|next| &at_start[next]);
             for (now, next) in now.iter_mut().zip(next.into_iter().flatten()) {
                 *now |= next;

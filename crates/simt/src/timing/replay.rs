@@ -1,10 +1,10 @@
 //! Replays one multiprocessor: warps issue in order, each instruction once its registers are ready
 //! and its unit is free.
 //!
-//! Each scheduler issues from the warp that it issued last, or else from the oldest ready one. Warps
-//! wait at barriers for the rest of their block. When a block has ended, the next one starts in its
-//! place, no sooner than the chip starts blocks. The multiprocessor runs as many blocks as the
-//! busiest one of the launch, or enough of them to see how long each further one takes.
+//! Each scheduler issues from the warp that it issued last, or else from the oldest ready one.
+//! Warps wait at barriers for the rest of their block. When a block has ended, the next one starts
+//! in its place, no sooner than the chip starts blocks. The multiprocessor runs as many blocks as
+//! the busiest one of the launch, or enough of them to see how long each further one takes.
 //!
 //! Time is in cycles. Nothing depends on the host: all queues are in order of number.
 
@@ -90,8 +90,8 @@ pub(super) struct Replay<'r> {
     schedulers: Vec<Scheduler>,
     warps: Vec<Warp>,
     blocks: Vec<Block>,
-    /// When each place for a block is free; `None` while it is taken.
-    seats: Vec<Option<u64>>,
+    /// When each block slot is free; `None` while it is taken.
+    slots: Vec<Option<u64>>,
     /// When the next block can start.
     next_start: u64,
     interval: u64,
@@ -120,7 +120,7 @@ impl<'r> Replay<'r> {
             schedulers: (0..timing.issue.schedulers).map(|_| Scheduler::default()).collect(),
             warps: Vec::new(),
             blocks: Vec::new(),
-            seats: vec![Some(0); resident],
+            slots: vec![Some(0); resident],
             next_start: 0,
             interval: interval as u64,
             started: 0,
@@ -179,21 +179,21 @@ impl<'r> Replay<'r> {
     /// When the next block can start.
     fn next_block(&self) -> u64 {
         match self.started < self.done.wanted {
-            true => self.seats.iter().flatten().min().map_or(u64::MAX, |&free| free.max(self.next_start)),
+            true => self.slots.iter().flatten().min().map_or(u64::MAX, |&free| free.max(self.next_start)),
             false => u64::MAX,
         }
     }
 
     fn start_blocks(&mut self, now: u64) {
         while self.next_block() <= now {
-            let Some(seat) = self.seats.iter().position(|seat| seat.is_some_and(|free| free <= now)) else { return };
-            self.seats[seat] = None;
+            let Some(slot) = self.slots.iter().position(|slot| slot.is_some_and(|free| free <= now)) else { return };
+            self.slots[slot] = None;
             self.next_start = now + self.interval;
             let trace = self.started % self.traces.len();
             self.started += 1;
             let block = self.blocks.len();
             let warps = &self.traces[trace];
-            self.blocks.push(Block { seat, warps: warps.len(), left: 0, waiting: 0 });
+            self.blocks.push(Block { slot, warps: warps.len(), left: 0, waiting: 0 });
             for (index, events) in warps.iter().enumerate() {
                 if events.is_empty() {
                     continue;
@@ -333,7 +333,7 @@ impl<'r> Replay<'r> {
 
     fn end_block(&mut self, block: usize, now: u64) {
         self.done.ends.push(now as f64 + 1.0);
-        self.seats[self.blocks[block].seat] = Some(now + self.timing.launch.turnaround as u64);
+        self.slots[self.blocks[block].slot] = Some(now + self.timing.launch.turnaround as u64);
     }
 
     /// Lets the warps of a block go on, if all that are left wait at the barrier.

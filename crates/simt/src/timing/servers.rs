@@ -18,17 +18,18 @@ const STORE_QUEUE: f64 = 64.0;
 /// How far DRAM may lag behind before stores wait for it, in cycles; L2 a quarter of that.
 const WRITE_SLACK: f64 = 2000.0;
 /// Cycles of the load-store unit for lines in the same bank of L1's tags, and for a line that L1
-/// lacks: `l1_stride33` (8 lines a bank), `l1_random64K` (10.8 lines on average) and `cg_1sm_stride33` on an
-/// H200.
+/// lacks: `l1_stride33` (8 lines a bank), `l1_random64K` (10.8 lines on average) and
+/// `cg_1sm_stride33` on an H200.
 const TAG: f64 = 1.1;
-/// However its lines lie, a look-up takes no longer than this for each: `rows`, down a column of rows.
+/// However its lines lie, a look-up takes no longer than this for each: `rows`, down a column of
+/// rows.
 const ANY_LINE: f64 = 1.0;
 const MISSED_LINE: f64 = 1.03;
 /// Sectors of atomic operations that L2 does for each line that it can look up: `atomic_mode4` and
 /// `access random` on an H200.
 const ATOMIC: f64 = 0.65;
-/// Cycles between two atomic operations of the chip on one sector, of integers and of floats: one lane a
-/// warp on one address takes 1.60 and 3.63 on an H100, 32 lanes 46.7 and 111.5.
+/// Cycles between two atomic operations of the chip on one sector, of integers and of floats: one
+/// lane a warp on one address takes 1.60 and 3.63 on an H100, 32 lanes 46.7 and 111.5.
 const ONE_SECTOR: [f64; 2] = [1.5, 3.5];
 /// Between two in one slice of L2, on an H100: random words of 256 bytes up to 4 KiB.
 const ONE_SLICE: f64 = 1.45;
@@ -39,8 +40,8 @@ const SWAP: f64 = 14.5;
 const SWAP_LATENCY: f64 = 95.0;
 /// What a sector that is written in part costs in L2, in whole ones.
 const PARTIAL: f64 = 2.0;
-/// The random part of the latencies of L2 and DRAM, and how much longer they are on average than the
-/// numbers of a model: as fitted to `launch` with few blocks on an H200.
+/// The random part of the latencies of L2 and DRAM, and how much longer they are on average than
+/// the numbers of a model: as fitted to `launch` with few blocks on an H200.
 const L2_JITTER: f64 = 0.1;
 const L2_LONGER: f64 = 15.0;
 const DRAM_JITTER: f64 = 0.18;
@@ -95,11 +96,11 @@ pub(super) struct Servers<'t> {
     /// Multiprocessors that work.
     active: f64,
     warm: bool,
-    /// Modified bytes in L2 that reads will displace, this multiprocessor's share; and the part of what
-    /// they displace that is modified.
+    /// Modified bytes in L2 that reads will displace, this multiprocessor's share; and the part of
+    /// what they displace that is modified.
     dirty: (f64, f64),
-    /// Bytes that stores can modify before L2 has to write others back: it may hold as many modified
-    /// ones as it did before the launch, whose end does not wait for them.
+    /// Bytes that stores can modify before L2 has to write others back: it may hold as many
+    /// modified ones as it did before the launch, whose end does not wait for them.
     room: f64,
     lsu: f64,
     port_in: f64,
@@ -127,8 +128,8 @@ pub(super) struct DramWork {
 }
 
 impl<'t> Servers<'t> {
-    /// `active` multiprocessors share L2 and DRAM. `warm`: all that is read is in L2, and nothing is
-    /// written back.
+    /// `active` multiprocessors share L2 and DRAM. `warm`: all that is read is in L2, and nothing
+    /// is written back.
     pub fn new(timing: &'t Timing, active: f64, work: DramWork, warm: bool) -> Self {
         let share = |gbps: f64| gbps * 1e3 / timing.clock_mhz / active;
         let memory = &timing.memory;

@@ -1,5 +1,5 @@
-//! An instruction as the replay sees it: its unit, what it costs, what it waits for, and what its
-//! order depends on.
+//! An instruction as the replay sees it: its unit, its cost, the registers it waits for, and what
+//! decides its position in the compiler's order.
 
 use ptx::{Op, Ordering, Space};
 
@@ -38,6 +38,12 @@ pub(super) struct Cost {
     pub latency: u32,
 }
 
+impl Cost {
+    pub const fn new(unit: Unit, slots: u32, cycles: u32, latency: u32) -> Self {
+        Self { unit, slots, cycles, latency }
+    }
+}
+
 /// An instruction of a kernel.
 #[derive(Clone, Debug)]
 pub(super) struct Step {
@@ -60,9 +66,9 @@ pub(super) struct Step {
     pub origin: u32,
 }
 
-/// The memories that an access may be to, one bit each: shared, local, and that of the device. Accesses
-/// to different ones are never to the same address, so `ptxas` moves loads from global memory ahead of
-/// stores to shared memory.
+/// The memories that an access may be to, one bit each: shared, local, and that of the device.
+/// Accesses to different ones are never to the same address, so `ptxas` moves loads from global
+/// memory ahead of stores to shared memory.
 fn memories(op: &Op) -> u8 {
     const SHARED: u8 = 1;
     const LOCAL: u8 = 2;

@@ -1,8 +1,9 @@
-//! Loops that `ptxas` unrolls ([`Loops`]), so that the loads of four iterations are under way at once.
+//! Loops that `ptxas` unrolls ([`Loops`]), so that the loads of four iterations are under way at
+//! once.
 //!
-//! What is left of the iterations runs in twos and ones, as in machine code. A copy's values that no
-//! other iteration reads have registers of their own. The branch, its comparison and what only counts
-//! remain once for all copies.
+//! The remaining iterations run in twos and ones, as in machine code. Values that no other
+//! iteration reads have separate registers in each copy. The branch, its comparison and the
+//! increment of the counter occur once for all copies.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -34,7 +35,7 @@ pub(super) struct Body<'f> {
     pub code: &'f Code,
     pub function: &'f ptx::Function,
     pub blocks: &'f BasicBlocks,
-    pub ways: &'f [Vec<u32>],
+    pub successors: &'f [Vec<u32>],
     /// The place of its first instruction.
     pub first: usize,
     /// The steps of its instructions.
@@ -42,7 +43,8 @@ pub(super) struct Body<'f> {
 }
 
 impl Unrolled {
-    /// The iterations of a warp as one straight run of copies. The last copy has the loop's own registers.
+    /// The iterations of a warp as one straight run of copies. The last copy has the loop's own
+    /// registers.
     pub fn join(&self, iterations: Vec<Vec<Event>>) -> Vec<Event> {
         let count = iterations.len();
         let mut joined = Vec::with_capacity(iterations.iter().map(Vec::len).sum());
@@ -77,8 +79,9 @@ impl Body<'_> {
         self.code.registers.writes(self.first + position)
     }
 
-    /// The loops that are unrolled. Adds the steps of their copies to `more`, which will follow `before`
-    /// steps, and appends further registers to `registers`, whose first of this function is `base`.
+    /// The loops that are unrolled. Adds the steps of their copies to `more`, which will follow
+    /// `before` steps, and appends further registers to `registers`, whose first of this function
+    /// is `base`.
     pub fn unrolled(
         &self,
         base: u32,
@@ -89,8 +92,8 @@ impl Body<'_> {
         let mut live = None;
         let mut all = Vec::new();
         let (reads, writes) = (|at| self.reads(at).to_vec(), |at| self.writes(at).to_vec());
-        let Self { blocks, ways, .. } = *self;
-        let loops = Loops { body: self.body(), blocks, ways, reads: &reads, writes: &writes };
+        let Self { blocks, successors, .. } = *self;
+        let loops = Loops { body: self.body(), blocks, successors, reads: &reads, writes: &writes };
         for found in loops.unrolled() {
             let once = self.once(&loops, &found);
             let Loop { head, positions, branch, .. } = found;

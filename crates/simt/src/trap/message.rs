@@ -37,6 +37,7 @@ impl fmt::Display for Absence {
 }
 
 impl fmt::Display for TrapKind {
+    #[expect(clippy::too_many_lines, reason = "one arm for each case")]
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             &TrapKind::Access { action, space, address, width, ref fault } => {

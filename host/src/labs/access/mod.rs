@@ -71,7 +71,7 @@ impl Lab for Access {
     fn new(device: &Device, options: Options, settings: &Settings) -> Result<Self> {
         let threads = options.size.unwrap_or_else(|| THREADS.on(device)) as u32;
         let options = Options { stride: each_once(options.stride), models: each_once(options.models), ..options };
-        let tasks = tasks(&options, threads);
+        let tasks = tasks(&options, threads, device.properties().is_gpu());
         let last = tasks.iter().map(|(_, task)| task.last(threads)).max().unwrap_or(0);
         if last >= MOST_ELEMENTS {
             let problem = format!(
@@ -158,7 +158,8 @@ impl Access {
                 match task {
                     Task::Load(pattern) => launcher.launch(&kernel::access_load, &launch, (&*input, results, pattern)),
                     Task::Store(pattern) => {
-                        // SAFETY: the pattern stays within `stored`, which was made as long as it reaches.
+                        // SAFETY: the pattern stays within `stored`, which was made as long as it
+                        // reaches.
                         unsafe {
                             launcher.launch_unchecked(&kernel::access_store, &launch, (stored, threads, seed, pattern))
                         }

@@ -9,9 +9,10 @@ use simt::counts::{MemoryCounters, TransactionCounters};
 use crate::labs::showcase::{Showcase, Slider};
 use crate::labs::variants::{Chosen, VariantSpec, Variants, variant};
 use crate::report::Gap::{self, Fact, Of, Times};
-use crate::report::measures::{GBPS, SECTORS_A_LOAD, SECTORS_A_STORE, TIME};
+use crate::report::measures::{A_LOAD_IN_UNITS, GBPS, LOADED_BYTES_USED, SECTORS_A_LOAD, SECTORS_A_STORE, TIME};
 use crate::report::{
-    Better, Cell, Conclusion, FirstScreen, Holds, Meaning, Measure, Row, Rows, Section, Sweep, of_each_model,
+    Better, Bound, Cell, Conclusion, FirstScreen, Goal, Holds, Meaning, Measure, Row, Rows, Section, Sweep, Target,
+    of_each_model,
 };
 use crate::units::percent;
 
@@ -58,7 +59,8 @@ pub struct Options {
     /// All patterns: further strides, one word for all, anywhere, and differences of two elements
     #[arg(long)]
     pub(super) all: bool,
-    /// On the simulator without a model: the models to compare, separated by commas, as for --device sim:MODEL
+    /// On the simulator without a model: the models to compare, separated by commas, as for
+    /// --device sim:MODEL
     #[arg(long, value_name = "MODEL,...", value_delimiter = ',', value_parser = model,
           default_value = "fermi:ca,fermi:cg,hopper")]
     pub(super) models: Vec<ModelChoice>,
@@ -75,7 +77,7 @@ fn model(text: &str) -> std::result::Result<ModelChoice, String> {
     }
 }
 
-/// Bytes that a request moves: the same unit on every model.
+/// Bytes that a request touches: the same unit on every model.
 fn moved(counted: MemoryCounters, modelled: Option<TransactionCounters>) -> Option<Cell> {
     let bytes = modelled.map_or(counted.sectors * SECTOR_BYTES, |modelled| modelled.bytes_moved);
     (counted.requests > 0).then(|| Cell::number(bytes as f64 / counted.requests as f64))
@@ -101,7 +103,7 @@ pub(super) const LOADS: &[&Measure] = &[&GBPS, &LOAD_MOVED];
 /// What a grid of stores shows.
 pub(super) const STORES: &[&Measure] = &[&GBPS, &STORE_MOVED];
 
-const MOVED: &[&str] = &["bytes moved per request"];
+const MOVED: &[&str] = &["bytes touched per request"];
 
 const LOAD_MOVED: Measure = Measure::counted(Section::Counter, "moved_per_load", MOVED, Better::Lower, |counters| {
     moved(counters.global.load, counters.model.map(|model| model.global_load))
@@ -140,8 +142,8 @@ const fn sweep(group: &'static str, counted: &'static [&'static Measure]) -> Swe
 }
 
 // Transactions have different sizes on different models; bytes compare.
-const MOVED_BY_A_LOAD: Measure = LOAD_MOVED.titled(&["bytes moved", "per load"]);
-const MOVED_BY_A_STORE: Measure = STORE_MOVED.titled(&["bytes moved", "per store"]);
+const MOVED_BY_A_LOAD: Measure = LOAD_MOVED.titled(&["bytes touched", "per load"]);
+const MOVED_BY_A_STORE: Measure = STORE_MOVED.titled(&["bytes touched", "per store"]);
 
 /// The share of the bytes that are used, for a sentence.
 const USED_SHARE: Measure = Measure::counted(Section::Counter, "used", USED, Better::Higher, |counters| {
@@ -150,12 +152,27 @@ const USED_SHARE: Measure = Measure::counted(Section::Counter, "used", USED, Bet
 });
 
 // The last device's: the newest of the models, if there are several.
-const ON: Gap = Fact(Row::LastAt(&[("access", "load"), ("pattern", "aligned")]), "model");
-const ALIGNED: Gap = Of(Row::LastAt(&[("access", "load"), ("pattern", "aligned")]), &LOAD_TRANSACTIONS);
-const PERMUTED: Gap = Of(Row::LastAt(&[("access", "load"), ("pattern", "permuted")]), &LOAD_TRANSACTIONS);
-const MISALIGNED: Gap = Of(Row::LastAt(&[("access", "load"), ("pattern", "misaligned")]), &LOAD_TRANSACTIONS);
-const SCATTERED: Gap = Of(Row::LastAt(&[("access", "load"), ("pattern", "scattered")]), &LOAD_TRANSACTIONS);
-const SCATTERED_USED: Gap = Of(Row::LastAt(&[("access", "load"), ("pattern", "scattered")]), &USED_SHARE);
+const ALIGNED_ROW: Row = Row::LastAt(&[("access", "load"), ("pattern", "aligned")]);
+const PERMUTED_ROW: Row = Row::LastAt(&[("access", "load"), ("pattern", "permuted")]);
+const MISALIGNED_ROW: Row = Row::LastAt(&[("access", "load"), ("pattern", "misaligned")]);
+const SCATTERED_ROW: Row = Row::LastAt(&[("access", "load"), ("pattern", "scattered")]);
+const ON: Gap = Fact(ALIGNED_ROW, "model");
+const ALIGNED: Gap = Of(ALIGNED_ROW, &LOAD_TRANSACTIONS);
+const ALIGNED_IN_UNITS: Gap = Of(ALIGNED_ROW, &A_LOAD_IN_UNITS);
+const PERMUTED: Gap = Of(PERMUTED_ROW, &LOAD_TRANSACTIONS);
+const MISALIGNED: Gap = Of(MISALIGNED_ROW, &LOAD_TRANSACTIONS);
+const SCATTERED: Gap = Of(SCATTERED_ROW, &LOAD_TRANSACTIONS);
+const SCATTERED_USED: Gap = Of(SCATTERED_ROW, &USED_SHARE);
+
+// Beside a model of sectors, one whose L1 has lines.
+const LINES: Row = Row::At(&[("access", "load"), ("pattern", "scattered"), ("model", "fermi:ca")]);
+
+/// The bytes that a load requests.
+const REQUESTED: Measure =
+    Measure::counted(Section::Counter, "requested_per_load", &["bytes requested"], Better::Neither, |counters| {
+        let load = counters.global.load;
+        (load.requests > 0).then(|| Cell::number(load.bytes as f64 / load.requests as f64))
+    });
 
 /// What a terminal shows first.
 pub(super) const FIRST: FirstScreen = FirstScreen {
@@ -163,6 +180,7 @@ pub(super) const FIRST: FirstScreen = FirstScreen {
     columns: &[SECTORS_A_LOAD, SECTORS_A_STORE],
     words: &[("fermi:ca", "lines of 128"), ("fermi:cg", "sectors of 32"), ("hopper", "sectors of 32")],
     removes: &[],
+    left_out: &[],
 };
 
 pub(super) const CONCLUSIONS: &[Conclusion] = &[
@@ -171,11 +189,24 @@ pub(super) const CONCLUSIONS: &[Conclusion] = &[
         &[Times(Row::Named("load scattered"), Row::Named("load aligned"), &TIME)],
     ),
     Conclusion::new(
-        "A warp pays for the memory that it touches, not for what it asks for: on {} an aligned load takes {} transactions, in any order of \
-         lanes, misaligned {}, scattered {}, of whose bytes {} is used.",
-        &[ON, ALIGNED, MISALIGNED, SCATTERED, SCATTERED_USED, PERMUTED],
+        "A warp pays for the sectors it touches, not for the {} bytes it requests: {} bytes in any order, {} misaligned, {} scattered. \
+         Fermi's L1 fetches lines of 128 bytes: {} scattered.",
+        &[
+            Of(ALIGNED_ROW, &REQUESTED),
+            Of(ALIGNED_ROW, &LOAD_MOVED),
+            Of(MISALIGNED_ROW, &LOAD_MOVED),
+            Of(SCATTERED_ROW, &LOAD_MOVED),
+            Of(LINES, &LOAD_MOVED),
+            Of(PERMUTED_ROW, &LOAD_MOVED),
+        ],
     )
-    .holds(&[Holds::Same(1, 5)]),
+    .holds(&[Holds::Same(1, 5), Holds::More(4, 3)]),
+    Conclusion::new(
+        "A warp pays for the memory it touches, not for what it requests: on {} an aligned load takes {}, in any order of lanes, \
+         misaligned {}, scattered {}, of whose bytes {} is used.",
+        &[ON, ALIGNED_IN_UNITS, MISALIGNED, SCATTERED, SCATTERED_USED, PERMUTED, ALIGNED],
+    )
+    .holds(&[Holds::Same(6, 5), Holds::If(|report| LINES.find(report).is_none())]),
     Conclusion::new(
         "On {}, a warp's aligned load takes {} transactions, in another order {}; misaligned it takes {}, scattered {}, of whose bytes \
          {} is used.",
@@ -189,5 +220,13 @@ pub(super) const SHOWCASE: Showcase = Showcase {
     row: "load stride {} on hopper",
     access: "global load",
     slider: Some(Slider { flag: "stride", title: "stride, elements", range: (2, 33, 2), other: 33, with: "" }),
+    goals: &[Goal {
+        ask: "Find a stride at which at most a quarter of the loaded bytes are used.",
+        row: Row::LastNamed("load stride"),
+        measure: &LOADED_BYTES_USED,
+        unit: " of the loaded bytes are used",
+        bound: Bound::AtMost(Target::Number(25.0)),
+        except: &[],
+    }],
     ..Showcase::DEFAULTS
 };

@@ -34,7 +34,7 @@ impl Task {
 }
 
 /// The tasks that the flags request, by name.
-pub(super) fn tasks(options: &Options, threads: u32) -> Vec<(String, Task)> {
+pub(super) fn tasks(options: &Options, threads: u32, is_gpu: bool) -> Vec<(String, Task)> {
     let (all, aligned) = (options.all, Pattern::ALIGNED);
     let scatter_bits = threads.max(32).next_power_of_two().ilog2();
     let strides = match (options.stride.as_slice(), all) {
@@ -48,7 +48,7 @@ pub(super) fn tasks(options: &Options, threads: u32) -> Vec<(String, Task)> {
         named("aligned", aligned, false),
         named("permuted", Pattern { exchange: 5, ..aligned }, false),
         named("misaligned", Pattern { offset: 1, ..aligned }, false),
-        named("one word", Pattern { stride: 0, ..aligned }, true),
+        named("one word", Pattern { stride: 0, ..aligned }, is_gpu),
     ];
     // Each thread in a cache line of its own; and anywhere.
     let scattered = [

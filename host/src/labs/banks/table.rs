@@ -128,7 +128,8 @@ impl Reads {
     }
 }
 
-/// What a load takes, over what it takes without bank conflicts: the same for wide words, and for half warps.
+/// What a load takes, over what it takes without bank conflicts: the same for wide words, and for
+/// half warps.
 pub(super) const PASSES: &[&Measure] = &[&SHARED_LOADS[0].titled(&["wavefronts / ideal"])];
 
 const MEDIAN: Measure = TIME.titled(&["time"]);
@@ -136,14 +137,22 @@ const MEDIAN: Measure = TIME.titled(&["time"]);
 const STRIDE_1: Row = Row::Named("stride-1");
 const STRIDE_32: Row = Row::Named("stride-32");
 const STRIDE_33: Row = Row::Named("stride-33");
-const ONE_WORD: Row = Row::Named("one-word");
+const WIDEST: Row = Row::Named("bytes-16");
 
 /// What a terminal shows first.
 pub(super) const FIRST: FirstScreen = FirstScreen {
     axes: &[],
     columns: &[PASSES_A_SHARED_LOAD],
-    words: &[("32 banks", "since Fermi"), ("g80", "16 banks")],
+    words: &[
+        ("32 banks", "since Fermi"),
+        ("g80", "half warps"),
+        ("one-word", "one word for all"),
+        ("bytes-1", "words of 1 byte"),
+        ("bytes-8", "words of 8 bytes"),
+        ("bytes-16", "words of 16 bytes"),
+    ],
     removes: &[],
+    left_out: &["permuted", "structure-of-3"],
 };
 
 pub(super) const CONCLUSIONS: &[Conclusion] = &[
@@ -152,23 +161,29 @@ pub(super) const CONCLUSIONS: &[Conclusion] = &[
         &[Times(STRIDE_32, STRIDE_1, &TIME)],
     ),
     Conclusion::new(
-        "Odd strides are free; an even stride costs the power of two in it: {} wavefronts at a stride of 2, {} at 16, {} at 32, {} at 33.",
+        "An even stride costs the largest power of two that divides it, up to 32: {} wavefronts at stride 2, {} at 16, {} at 32. Stride 33 \
+         takes {}. Words of 16 bytes take {}, without conflicts.",
         &[
             Of(Row::Named("stride-2"), &SHARED_LOAD_WAVEFRONTS),
             Of(Row::Named("stride-16"), &SHARED_LOAD_WAVEFRONTS),
             Of(STRIDE_32, &SHARED_LOAD_WAVEFRONTS),
             Of(STRIDE_33, &SHARED_LOAD_WAVEFRONTS),
+            Of(WIDEST, &SHARED_LOAD_WAVEFRONTS),
+            Of(WIDEST, &SHARED_LOAD_CONFLICTS),
         ],
     )
-    .holds(&[Holds::More(0, 3), Holds::More(1, 0), Holds::More(2, 1)]),
+    .holds(&[
+        Holds::More(0, 3),
+        Holds::More(1, 0),
+        Holds::More(2, 1),
+        Holds::More(4, 3),
+        Holds::If(|report| WIDEST.find(report).and_then(|row| SHARED_LOAD_CONFLICTS.of(row)?.value) == Some(0.0)),
+    ]),
     Conclusion::new(
-        "A load takes {} wavefronts at a stride of 32 words and {} at 33; one word for all lanes {}.",
-        &[
-            Of(STRIDE_32, &SHARED_LOAD_WAVEFRONTS),
-            Of(STRIDE_33, &SHARED_LOAD_WAVEFRONTS),
-            Of(ONE_WORD, &SHARED_LOAD_WAVEFRONTS),
-        ],
-    ),
+        "A load takes {} wavefronts at a stride of 32 words and {} at 33.",
+        &[Of(STRIDE_32, &SHARED_LOAD_WAVEFRONTS), Of(STRIDE_33, &SHARED_LOAD_WAVEFRONTS)],
+    )
+    .holds(&[Holds::More(0, 1), Holds::If(|report| WIDEST.find(report).is_none())]),
 ];
 
 /// Strides.

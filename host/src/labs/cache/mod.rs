@@ -12,7 +12,7 @@ use device::{Buffer, Device, LaunchConfig, Result};
 use serde_json::{Value, json};
 
 pub use table::Options;
-use table::{CONCLUSIONS, FIRST, MEANINGS, OPERATORS, Operator, Parameters, Part, Reads, SHOWN, SWEEPS};
+use table::{CONCLUSIONS, FIRST, FOUND_IN_L1, MEANINGS, OPERATORS, Operator, Parameters, Part, Reads, SHOWN, SWEEPS};
 
 use super::compare::Shape;
 use super::inputs::{DefaultSize, bytes_of, check_room};
@@ -20,8 +20,8 @@ use super::lab::{Lab, Outcome, Plan, Variant};
 use super::launcher::Preferences;
 use super::models::{is_plain, stand_in};
 use super::settings::Settings;
-use super::showcase::Showcase;
-use crate::report::{Best, Conclusion, FirstScreen, Grid, Meaning, Subject, Sweep};
+use super::showcase::{Showcase, Steps};
+use crate::report::{self, Best, Bound, Conclusion, FirstScreen, Goal, Grid, Meaning, Row, Subject, Sweep};
 
 const THREADS: DefaultSize = DefaultSize { on_gpu: 1 << 23, on_simulator: 1 << 13 };
 
@@ -38,7 +38,8 @@ pub struct Cache {
 /// The data on each device: on the report's, or on a model of an old GPU and one of a new GPU.
 pub struct Data(Vec<(Buffer<f32>, Buffer<f32>)>);
 
-/// A device that variants run on: its index in [`Data`], its name as a fact, and the device, if it is not the lab's.
+/// A device that variants run on: its index in [`Data`], its name as a fact, and the device, if it
+/// is not the lab's.
 #[derive(Clone)]
 struct Target {
     index: usize,
@@ -53,8 +54,8 @@ const SETTINGS: [Operator; 2] = [OPERATORS[1], OPERATORS[2]];
 const SETTING: &str = "setting";
 
 impl Target {
-    /// The setting of a row, if it is one of those that differ: on the old GPU the four of the lecture, on the
-    /// new one the two ways that its operators go.
+    /// The setting of a row, if it is one of those that differ: on the old GPU the four of the
+    /// lecture, on the new one the two ways that its operators go.
     fn setting(&self, loads: &str, l1: &str) -> Value {
         let model = self.model.as_str();
         match (model, loads, l1) {
@@ -71,7 +72,7 @@ impl Target {
 
 impl Lab for Cache {
     const NAME: &'static str = "cache";
-    const ABOUT: &'static str = "What L1 keeps: cache operators; with --all configurations, carveouts";
+    const ABOUT: &'static str = "What L1 keeps: which reads gain from it, and which lose";
     const SUBJECTS: &'static [Subject] = &[Subject::GlobalLoads];
     const FIRST: FirstScreen = FIRST;
     const CONCLUSIONS: &'static [Conclusion] = CONCLUSIONS;
@@ -79,10 +80,27 @@ impl Lab for Cache {
     const SIZES: &'static [(&'static str, DefaultSize)] = &[("size", THREADS)];
     const SHOWCASE: Showcase = Showcase {
         start: &[("size", "512"), ("pattern", "stencil,strided")],
-        row: "ca-stencil",
-        beside: "cg-stencil",
+        row: "cg-stencil",
+        beside: "ca-stencil",
         access: "global load",
         charted: Some(("cg-stencil", "ca-stencil")),
+        steps: Some(Steps {
+            title: "loads",
+            rows: &[
+                ("cg-stencil", "stencil, cg: past L1"),
+                ("ca-stencil", "stencil, ca: through L1"),
+                ("cg-strided", "strided, cg"),
+                ("ca-strided", "strided, ca"),
+            ],
+        }),
+        goals: &[Goal {
+            ask: "Find loads of which L1 answers most.",
+            row: Row::Named(""),
+            measure: &FOUND_IN_L1,
+            unit: " of the sectors hit L1",
+            bound: Bound::AtLeast(report::Target::Number(80.0)),
+            except: &[],
+        }],
         ..Showcase::DEFAULTS
     };
     const MEANINGS: fn() -> Vec<Meaning> = || MEANINGS.to_vec();
@@ -103,6 +121,10 @@ impl Lab for Cache {
         json!({"threads": self.threads, "block": BLOCK})
     }
 
+    fn chooses_rows(&self) -> bool {
+        self.options.parts.any() || self.options.all || self.options.pattern.len() < 6
+    }
+
     fn plan<'a>(&'a self, device: &Device) -> Result<Plan<'a, Data>> {
         let places = places(device)?;
         let mut data = Data(Vec::new());
@@ -112,7 +134,8 @@ impl Lab for Cache {
             data.0[place.index].0.write(&self.elements)?;
         }
         let (old, new) = (&places[0], &places[places.len() - 1]);
-        // Which reads gain is another answer on each GPU, and the simulator without a model has both.
+        // Which reads gain is another answer on each GPU, and the simulator without a model has
+        // both.
         let both = is_plain(device) && !self.options.parts.any();
         let chosen = self.options.parts.chosen_or(self.options.all).into_iter().map(|part| part.of);
         let beside = (both && !self.options.all).then_some(Part::Compiled);

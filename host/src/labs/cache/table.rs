@@ -1,4 +1,5 @@
-//! The table of the lab: its parts, patterns and operators, its flags, what its grids show, and what it concludes.
+//! The table of the lab: its parts, patterns and operators, its flags, what its grids show, and
+//! what it concludes.
 
 use crate::flag_values::whole_number;
 use clap::{Args, ValueEnum};
@@ -8,9 +9,9 @@ use kernels::cache as kernel;
 use picture::Scale;
 
 use crate::labs::variants::{Chosen, VariantSpec, Variants, variant};
-use crate::report::Gap::{Of, Times};
+use crate::report::Gap::{Of, Times, Whole};
 use crate::report::measures::{BEYOND_L1, GBPS, L1_HITS, READ_ONLY_HITS, SECTORS_A_LOAD, TIME, TRANSACTIONS_A_LOAD};
-use crate::report::{Cell, Conclusion, FirstScreen, Meaning, Measure, Row, Rows, Sweep};
+use crate::report::{Cell, Conclusion, FirstScreen, Holds, LabReport, Meaning, Measure, Row, Rows, Sweep};
 use crate::units::percent;
 
 /// What varies.
@@ -189,25 +190,69 @@ const HIT_SHARE: Measure = Measure::new(L1_HITS.section, "l1_hits", L1_HITS.titl
     Some(Cell::new(hits, percent(hits)))
 });
 
+/// The same for a goal, which loads past L1 do not reach.
+pub(super) const FOUND_IN_L1: Measure =
+    Measure::new(L1_HITS.section, "found_in_l1", L1_HITS.title, L1_HITS.better, |variant| {
+        let hits = L1_HITS.of(variant).and_then(|hits| hits.value).unwrap_or(0.0);
+        Some(Cell::new(hits, if hits == 0.0 { "0 %".to_owned() } else { percent(hits) }))
+    });
+
 const CA: Row = Row::At(&[("group", "operators"), ("operator", "ca"), ("pattern", "stencil")]);
 const CG: Row = Row::At(&[("group", "operators"), ("operator", "cg"), ("pattern", "stencil")]);
+
+const STRIDED: Row = Row::At(&[("group", "operators"), ("operator", "ca"), ("pattern", "strided")]);
+const STRIDED_PAST: Row = Row::At(&[("group", "operators"), ("operator", "cg"), ("pattern", "strided")]);
 
 // On Fermi, with the larger L1.
 const LINES: Row = Row::At(&[("group", "compiled, scattered"), ("compiled", "ca"), ("l1", "large")]);
 const SECTORS: Row = Row::At(&[("group", "compiled, scattered"), ("compiled", "cg"), ("l1", "large")]);
 
+// And a table, with the smaller one.
+const SMALL: Row = Row::At(&[("group", "compiled, table"), ("compiled", "ca"), ("l1", "small")]);
+const PAST_SMALL: Row = Row::At(&[("group", "compiled, table"), ("compiled", "cg"), ("l1", "small")]);
+
+/// The chip that a row ran on.
+fn chip(report: &LabReport, row: Row) -> Option<Cell> {
+    Some(Cell::text(row.find(report)?.counters?.model?.model.chip.split(" (").next()?))
+}
+
 /// What a terminal shows first.
-pub(super) const FIRST: FirstScreen =
-    FirstScreen { axes: &[], columns: &[SECTORS_A_LOAD, TRANSACTIONS_A_LOAD], words: &[], removes: &[] };
+pub(super) const FIRST: FirstScreen = FirstScreen {
+    axes: &[],
+    columns: &[SECTORS_A_LOAD, TRANSACTIONS_A_LOAD],
+    words: &[],
+    removes: &[],
+    left_out: &["strided"],
+};
 
 pub(super) const CONCLUSIONS: &[Conclusion] = &[
     Conclusion::new("Bypassing L1, a stencil takes {} times as long.", &[Times(CG, CA, &TIME)]),
     Conclusion::new(
+        "On an {}, a stencil takes {} from L2 through L1 (ca), {} past it (cg). Fermi loses on scattered words ({}, past L1 {}) and on a \
+         table larger than its L1 ({}, past L1 {}).",
+        &[
+            Whole(|report| chip(report, CA)),
+            Of(CA, &BEYOND_L1),
+            Of(CG, &BEYOND_L1),
+            Of(LINES, &BEYOND_L1),
+            Of(SECTORS, &BEYOND_L1),
+            Of(SMALL, &BEYOND_L1),
+            Of(PAST_SMALL, &BEYOND_L1),
+        ],
+    )
+    .holds(&[Holds::More(2, 1), Holds::More(3, 4), Holds::More(5, 6)]),
+    Conclusion::new(
+        "A stencil finds {} of its sectors in L1; bypassing L1, {} times as many bytes come from beyond it. Strided words gain nothing: \
+         {} either way.",
+        &[Of(CA, &HIT_SHARE), Times(CG, CA, &BEYOND_L1), Of(STRIDED, &BEYOND_L1), Of(STRIDED_PAST, &BEYOND_L1)],
+    )
+    .holds(&[Holds::Same(2, 3)]),
+    Conclusion::new(
         "A stencil finds {} of its sectors in L1; bypassing L1, {} times as many bytes come from beyond it.",
         &[Of(CA, &HIT_SHARE), Times(CG, CA, &BEYOND_L1)],
-    ),
-    Conclusion::new(
-        "Scattered words lose on Fermi, whose L1 fetches a line of 128 bytes for each: {} times as many bytes as past it.",
-        &[Times(LINES, SECTORS, &BEYOND_L1)],
-    ),
+    )
+    .holds(&[Holds::If(|report| {
+        let bytes = |row: Row| BEYOND_L1.of(row.find(report)?)?.value;
+        bytes(STRIDED).is_none() || bytes(STRIDED) != bytes(STRIDED_PAST)
+    })]),
 ];

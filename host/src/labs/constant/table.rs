@@ -4,11 +4,13 @@ use crate::flag_values::whole_number;
 use clap::Args;
 
 use crate::labs::inputs::{DefaultSize, MemoryNeeds, VectorFlags};
-use crate::labs::showcase::Showcase;
+use crate::labs::showcase::{Showcase, Steps};
 use crate::labs::variants::{Chosen, VariantSpec, Variants, variant};
 use crate::report::Gap::{AsFast, Of, Whole};
-use crate::report::measures::{ADDRESSES_A_LOAD, CONSTANT_ADDRESSES, CONSTANT_REQUESTS, LOAD_REQUESTS};
-use crate::report::{Better, Cell, Conclusion, FirstScreen, Holds, LabReport, Measure, Row, Section};
+use crate::report::measures::{ADDRESSES_A_LOAD, CONSTANT_ADDRESSES, PREDICTED_TIME};
+use crate::report::{
+    Better, Bound, Cell, Conclusion, FirstScreen, Goal, Holds, LabReport, Measure, Row, Section, Target,
+};
 
 pub(super) const SIZE: DefaultSize = DefaultSize { on_gpu: 1 << 26, on_simulator: 1 << 19 };
 
@@ -104,6 +106,7 @@ pub(super) const FIRST: FirstScreen = FirstScreen {
         ("lookup", "an entry for each lane"),
     ],
     removes: &[],
+    left_out: &["gamma"],
 };
 
 pub(super) const CONCLUSIONS: &[Conclusion] = &[
@@ -112,17 +115,25 @@ pub(super) const CONCLUSIONS: &[Conclusion] = &[
         &[AsFast(POLYNOMIAL, POLYNOMIAL_GLOBAL), AsFast(LOOKUP, LOOKUP_GLOBAL)],
     ),
     Conclusion::new(
-        "One address for all 32 lanes is {} access to constant memory. A table where each lane looks up its own entry takes {}, one \
-         after another; in global memory they lie in {} sectors, which a load gets together.",
+        "One address for all 32 lanes is {} access. A different table entry for each lane is {} accesses, one after another: {}, against \
+         {} from global memory.",
+        &[
+            Of(POLYNOMIAL, &CONSTANT_ADDRESSES),
+            Of(LOOKUP, &CONSTANT_ADDRESSES),
+            Of(LOOKUP, &PREDICTED_TIME),
+            Of(LOOKUP_GLOBAL, &PREDICTED_TIME),
+        ],
+    )
+    .holds(&[Holds::More(1, 0), Holds::More(2, 3)]),
+    Conclusion::new(
+        "One address for all 32 lanes is {} access. A different table entry for each lane is {} accesses, one after another; in global \
+         memory they lie in {} sectors, which a load gets together.",
         &[Of(POLYNOMIAL, &CONSTANT_ADDRESSES), Of(LOOKUP, &CONSTANT_ADDRESSES), Whole(sectors_of_a_lookup)],
     )
-    .holds(&[Holds::More(1, 0)]),
-    Conclusion::new(
-        "The polynomial takes {} requests to constant memory for its coefficients, or, with these in global memory, {} load requests \
-         instead of {}.",
-        &[Of(POLYNOMIAL, &CONSTANT_REQUESTS), Of(POLYNOMIAL_GLOBAL, &LOAD_REQUESTS), Of(POLYNOMIAL, &LOAD_REQUESTS)],
-    )
-    .holds(&[Holds::More(1, 2)]),
+    .holds(&[
+        Holds::More(1, 0),
+        Holds::If(|report| LOOKUP.find(report).is_some_and(|row| row.predicted_time().is_none())),
+    ]),
 ];
 
 pub(super) const SHOWCASE: Showcase = Showcase {
@@ -131,5 +142,21 @@ pub(super) const SHOWCASE: Showcase = Showcase {
     beside: "lookup-constant",
     access: "constant load",
     charted: Some(("polynomial-constant", "lookup-constant")),
+    steps: Some(Steps {
+        title: "what a warp reads",
+        rows: &[
+            ("polynomial-constant", "coefficients"),
+            ("gamma-constant", "parameters"),
+            ("lookup-constant", "a table"),
+        ],
+    }),
+    goals: &[Goal {
+        ask: "Find the task for which constant memory is the wrong place: more than 8 addresses a load.",
+        row: Row::Named(""),
+        measure: &CONSTANT_ADDRESSES,
+        unit: " addresses a load",
+        bound: Bound::AtLeast(Target::Number(8.0)),
+        except: &[],
+    }],
     ..Showcase::DEFAULTS
 };

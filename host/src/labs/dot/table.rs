@@ -10,8 +10,7 @@ use crate::labs::inputs::{DefaultSize, MemoryNeeds, VectorFlags};
 use crate::labs::variants::{Chosen, VariantSpec, Variants, variant};
 use crate::report::Gap::{AsFast, Of};
 use crate::report::measures::{
-    A_LOAD, A_LOAD_IN_UNITS, ALL_REQUESTS, LOAD_REQUESTS_FIRST, REQUESTS_IN_ALL, SECTORS_A_LOAD, SHARED_REQUESTS,
-    STORE_REQUESTS_FIRST, TRANSACTIONS_A_LOAD,
+    A_LOAD, A_LOAD_IN_UNITS, ALL_REQUESTS, LOAD_REQUESTS_FIRST, REQUESTS_IN_ALL, SHARED_REQUESTS, STORE_REQUESTS_FIRST,
 };
 use crate::report::{Conclusion, FirstScreen, Holds, LabReport, Row};
 
@@ -80,20 +79,23 @@ pub(super) const FIRST: FirstScreen = FirstScreen {
     columns: &[
         LOAD_REQUESTS_FIRST,
         STORE_REQUESTS_FIRST,
-        REQUESTS_IN_ALL,
+        REQUESTS_IN_ALL.titled(&["global", "requests"]),
         SHARED_REQUESTS,
-        SECTORS_A_LOAD,
-        TRANSACTIONS_A_LOAD,
     ],
-    words: &[("global", "sums in global memory"), ("shared", "sums in shared memory"), ("best", "sums in registers")],
+    words: &[
+        ("tree_in", "partial sums in"),
+        ("global", "a tree in global memory"),
+        ("shared", "a tree in shared memory"),
+        ("best", "registers"),
+    ],
     removes: &[],
+    left_out: &[],
 };
 
 pub(super) const CONCLUSIONS: &[Conclusion] = &[
     Conclusion::new("Shared memory is {} as global memory.", &[AsFast(SHARED, GLOBAL)]),
     Conclusion::new(
-        "With its partial sums in global memory the product makes {} requests to it; with these in shared memory {}, for the vectors and \
-         the blocks' sums.",
+        "With partial sums in global memory the dot product makes {} global requests; with partial sums in shared memory, {}.",
         &[Of(GLOBAL, &ALL_REQUESTS), Of(SHARED, &ALL_REQUESTS)],
     )
     .holds(&[Holds::More(0, 1)]),

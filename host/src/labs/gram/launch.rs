@@ -45,7 +45,8 @@ impl Gram {
                 let Data { a, c, transposed, workspace: SplitWorkspace { ready, sums } } = data;
                 match kernel {
                     Entry::Plain(kernel) => launcher.launch(kernel, &launch, (&*a, c)),
-                    // SAFETY: the shape is that of these matrices, and the workspace is as large as the shares need.
+                    // SAFETY: the shape is that of these matrices, and the workspace is as large as
+                    // the shares need.
                     Entry::Split(Best::Plain(kernel), shares) => unsafe {
                         launcher.launch_unchecked(kernel, &launch, (&*a, c, shape, 1.0_f32, shares, ready, sums))
                     },

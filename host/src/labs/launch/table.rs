@@ -7,7 +7,7 @@ use simt::Model;
 
 use super::word::{Word, model};
 use crate::labs::inputs::{DefaultSize, MemoryNeeds, VectorFlags};
-use crate::labs::showcase::Showcase;
+use crate::labs::showcase::{Showcase, Steps};
 use crate::report::Gap::{Name, Of, Whole};
 use crate::report::measures::{GBPS, LOAD_REQUESTS};
 use crate::report::{
@@ -36,9 +36,9 @@ pub(super) const IN_FLIGHT: Measure = Measure::new(
 
 /// The same for a first look.
 const IN_FLIGHT_KIB: Measure =
-    Measure::new(Section::Counter, "kib_in_flight", &["KiB in", "flight"], Better::Higher, |variant| {
+    Measure::new(Section::Counter, "kib_in_flight", &["KiB in flight", "per SM"], Better::Higher, |variant| {
         let bytes = IN_FLIGHT.of(variant)?.value?;
-        Some(Cell::new(bytes, units::three_digits(bytes / 1024.0)))
+        Some(Cell::new(bytes, units::three_digits(bytes / KIB)))
     });
 
 /// The bytes that DRAM needs in flight on a multiprocessor of the model.
@@ -46,26 +46,26 @@ pub(super) const NEEDED: &str = "bytes_in_flight_that_dram_needs";
 
 /// What is in flight of what DRAM needs.
 const OF_NEEDED: Measure =
-    Measure::new(Section::Counter, "percent_of_needed", &["% of what", "DRAM needs"], Better::Higher, |variant| {
+    Measure::new(Section::Counter, "percent_of_needed", &["% of latency", "x bandwidth"], Better::Higher, |variant| {
         let percent = 100.0 * IN_FLIGHT.of(variant)?.value? / variant.fact(NEEDED)?.as_f64()?;
         Some(Cell::new(percent, units::three_digits(percent)))
     })
     .unit("%");
 
-/// The same, drawn: what is enough has the longest bar.
+/// The same, drawn, as far as a line has room.
 const OF_NEEDED_DRAWN: Measure =
-    Measure::new(Section::Counter, "needed_drawn", &["a full bar", "keeps it busy"], Better::Higher, |variant| {
+    Measure::new(Section::Counter, "needed_drawn", &["# for each 10 %", "up to 400 %"], Better::Higher, |variant| {
         let percent = OF_NEEDED.of(variant)?.value?;
-        Some(Cell::bar((percent.min(100.0) / 100.0 * FULL_BAR).ceil() as usize))
+        Some(Cell::bar((percent.min(400.0) / 10.0).ceil() as usize))
     });
 
-const FULL_BAR: f64 = 30.0;
+/// Bytes of a KiB.
+const KIB: f64 = 1024.0;
 
-/// The threads that a full multiprocessor has at once.
-const RESIDENT: Measure =
-    Measure::new(Section::Axis, "resident_threads", &["threads on a multiprocessor"], Better::Higher, |variant| {
-        let of = |fact| variant.fact(fact)?.as_u64();
-        Some(Cell::count(of(IN_FLIGHT.key)?.checked_div(of("bytes_in_flight_of_a_thread")?)?))
+/// The same in KiB, for a goal.
+const GOAL_IN_FLIGHT: Measure =
+    Measure::new(Section::Axis, "goal_in_flight", &["KiB in flight"], Better::Higher, |variant| {
+        Some(Cell::number(IN_FLIGHT.of(variant)?.value? / KIB))
     });
 
 /// What the names of the words mean.
@@ -77,17 +77,19 @@ pub(super) const MEANINGS: &[Meaning] = &[
 
 /// The flags of `host launch`.
 ///
-/// The variants are all combinations. On the simulator, without any of these flags, one block on each
-/// multiprocessor runs with a few of them, from the fewest bytes in flight to the most.
+/// The variants are all combinations. On the simulator, without any of these flags, one block on
+/// each multiprocessor runs with a few of them, from the fewest bytes in flight to the most.
 #[derive(Args, Clone, Debug)]
 pub struct Options {
-    /// Words to load, separated by commas: f32, f32x2 and f32x4, of 4, 8 and 16 bytes [default: all]
+    /// Words to load, separated by commas: f32, f32x2 and f32x4, of 4, 8 and 16 bytes [default:
+    /// all]
     #[arg(long, value_enum, value_name = "WORD,...", value_delimiter = ',', hide_possible_values = true)]
     pub(super) word: Vec<Word>,
     /// Independent loads per thread, separated by commas [default: 1,2,4,8]
     #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = loads)]
     pub(super) loads: Vec<u32>,
-    /// Threads of a block, separated by commas [default: 64,256,1024 on a GPU, 256 on the simulator]
+    /// Threads of a block, separated by commas [default: 64,256,1024 on a GPU, 256 on the
+    /// simulator]
     #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = whole_number(1, 1024u32))]
     pub(super) block: Vec<u32>,
     /// Blocks of the grid, separated by commas [default: as many as the vector needs; on a GPU also
@@ -131,6 +133,7 @@ pub(super) const FIRST: FirstScreen = FirstScreen {
     columns: &[IN_FLIGHT_KIB, OF_NEEDED, OF_NEEDED_DRAWN],
     words: &[("f32", "4 bytes"), ("f32x2", "8 bytes"), ("f32x4", "16 bytes")],
     removes: &[],
+    left_out: &[],
 };
 
 pub(super) const CONCLUSIONS: &[Conclusion] = &[
@@ -142,9 +145,9 @@ pub(super) const CONCLUSIONS: &[Conclusion] = &[
     .holds(&[Holds::More(1, 0), Holds::More(2, 0)]),
     Conclusion::new("The best is {}, with {} GB/s.", &[Name(Row::Most(&[], &GBPS)), Of(Row::Most(&[], &GBPS), &GBPS)]),
     Conclusion::new(
-        "Bandwidth needs bytes in flight: {} on each multiprocessor keep the DRAM of an {} busy, by its latency times its bandwidth; in \
-         practice two to three times as many. More threads, more loads by each and wider words all add to them.",
-        &[Whole(needed_in_flight), Whole(|report| Some(Cell::text(model_of(report)?.chip.split(" (").next()?)))],
+        "By Little's law (latency x bandwidth) an {} needs {} in flight per multiprocessor; in practice two to three times that. More \
+         threads, more loads per thread and wider words all add bytes.",
+        &[Whole(|report| Some(Cell::text(model_of(report)?.chip.split(" (").next()?))), Whole(needed_in_flight)],
     ),
     Conclusion::new(
         "The more bytes are in flight, the more of the wait for memory is hidden. Four loads of 4 bytes keep as much in flight as one of \
@@ -165,15 +168,28 @@ pub(super) const SWEEPS: &[Sweep] = &[Sweep {
 }];
 
 pub(super) const SHOWCASE: Showcase = Showcase {
-    start: &[("size", "8192"), ("loads", "1,4"), ("block", "32")],
+    start: &[("size", "8192"), ("block", "32")],
+    row: "1 x f32, 32 threads",
+    beside: "8 x f32, 32 threads",
     access: "global load",
     goals: &[Goal {
-        ask: "Choose a block with which a multiprocessor is full of threads.",
-        row: Row::At(&[]),
-        measure: &RESIDENT,
-        unit: " threads at once",
-        bound: Bound::AtLeast(Target::Of(|report| Some(f64::from(model(&report.device)?.limits.threads)))),
+        ask: "Choose the loads of a thread that keep latency x bandwidth in flight.",
+        row: Row::Named(""),
+        measure: &GOAL_IN_FLIGHT,
+        unit: " KiB in flight on a full multiprocessor",
+        bound: Bound::AtLeast(Target::Of(|report| Some(model(&report.device)?.bytes_in_flight()? / KIB))),
         except: &[],
     }],
+    steps: Some(Steps {
+        title: "independent loads of a thread",
+        rows: &[
+            ("1 x f32, 32 threads", "1 of 4 bytes"),
+            ("2 x f32, 32 threads", "2 of 4 bytes"),
+            ("4 x f32, 32 threads", "4 of 4 bytes"),
+            ("8 x f32, 32 threads", "8 of 4 bytes"),
+            ("1 x f32x4, 32 threads", "1 of 16 bytes"),
+        ],
+    }),
+    tabled: true,
     ..Showcase::DEFAULTS
 };

@@ -1,4 +1,5 @@
-//! The kernels of the lab by the word and the number of loads, and how many of their threads are resident.
+//! The kernels of the lab by the word and the number of loads, and how many of their threads are
+//! resident.
 
 use clap::ValueEnum;
 use cuda_std::launch::{DisjointSlice, Kernel, SafeKernel};
@@ -30,8 +31,8 @@ impl Word {
         [4, 8, 16][self as usize]
     }
 
-    /// The registers of a thread of that kernel on an H200, rounded up to what is allocated. Data in
-    /// flight is in registers, so they limit it. Those whose number limits nothing have 32.
+    /// The registers of a thread of that kernel on an H200, rounded up to what is allocated. Data
+    /// in flight is in registers, so they limit it. Those whose number limits nothing have 32.
     pub(super) fn registers(self, loads: u32) -> u32 {
         match (self, loads) {
             (Self::F32x4, 4) => 48,
@@ -108,7 +109,8 @@ impl Increment {
     }
 }
 
-/// The model that launches are simulated for: without one, the simulator launches for an H200. `None` on a GPU.
+/// The model that launches are simulated for: without one, the simulator launches for an H200.
+/// `None` on a GPU.
 pub(super) fn model(device: &Properties) -> Option<&'static Model> {
     let simulated = if device.is_gpu() { None } else { Some(device.simulates.unwrap_or("hopper")) };
     simulated.and_then(Model::named)

@@ -44,7 +44,8 @@ impl Layout {
         let launches: [(&str, LaunchOf); 4] = [
             ("direct", |data, launcher, config| {
                 let arguments = (&data.points, &mut data.output);
-                // SAFETY: there is a point for each element of the output, and nothing writes points.
+                // SAFETY: there is a point for each element of the output, and nothing writes
+                // points.
                 unsafe { launcher.launch_unchecked(&kernel::layout_points_direct, config, arguments) }
             }),
             ("read-only", |data, launcher, config| {
@@ -118,7 +119,8 @@ impl Layout {
             Variant::new(
                 format!("matrix-{name}"),
                 move |data: &mut Data, launcher: &mut Launcher<'_>| match pointers {
-                    // SAFETY: the table has the address of each row of `data.matrix`, which lives as long.
+                    // SAFETY: the table has the address of each row of `data.matrix`, which lives
+                    // as long.
                     true => unsafe {
                         launcher.launch_unchecked(&kernel::layout_pointers, &launch, (&data.pointers, &mut data.copy))
                     },

@@ -1,4 +1,5 @@
-//! One product of the lab: its matrices on a device, and a row for each kernel. [`super`] makes one for each size.
+//! One product of the lab: its matrices on a device, and a row for each kernel. [`super`] makes one
+//! for each size.
 
 use std::sync::OnceLock;
 
@@ -85,7 +86,8 @@ impl Product {
         step.kernel.shape().block.unwrap_or([x, y, 1])
     }
 
-    /// The best kernel for this shape. Products that are smaller than a tile are left to `matmul_wide`.
+    /// The best kernel for this shape. Products that are smaller than a tile are left to
+    /// `matmul_wide`.
     pub(super) fn best(&self, device: &Device, data: &OnDevice) -> Option<TileLaunch<Best>> {
         best::best(gpu(device), self.shape(data))
     }
@@ -148,7 +150,8 @@ impl Product {
         let found = data.0[self.index].c.read()?;
         let expected = self.expected.get_or_init(|| Products::of(&self.a, &self.b, self.seed));
         let shape = Shape::Matrix { rows: self.a.rows, columns: self.b.columns };
-        // Each product is rounded and each sum: on the way to an element, at most as many as there are terms, and one.
+        // Each product is rounded and each sum: on the way to an element, at most as many as there
+        // are terms, and one.
         let tolerance = Tolerance::Roundings(self.a.columns as u64 + 1);
         Ok(Outcome::near_where(shape, found, tolerance, |row, column| expected.of_element(row, column)))
     }

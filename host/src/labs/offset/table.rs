@@ -9,7 +9,7 @@ use picture::Scale;
 use crate::labs::inputs::{DefaultSize, MemoryNeeds, VectorFlags};
 use crate::labs::showcase::{Showcase, Slider};
 use crate::labs::variants::{Chosen, VariantSpec, Variants, variant};
-use crate::report::Gap::{Fact, Name, Of, Whole};
+use crate::report::Gap::{Fact, Name, Of};
 use crate::report::measures::{
     A_LOAD, A_LOAD_IN_UNITS, GBPS, LOADED_BYTES_USED, SECTORS_A_LOAD, SECTORS_A_STORE, SPEEDUP, TRANSACTIONS_A_LOAD,
     TRANSACTIONS_A_STORE,
@@ -46,7 +46,8 @@ impl Variants for Side {
 pub struct Options {
     #[command(flatten)]
     pub(super) sides: Chosen<Side>,
-    /// The offsets k in elements, separated by commas [default: 0, 1 and 8, where below the size]
+    /// The offsets k in elements, separated by commas [default: 0, 1 and 8, on the simulator also
+    /// 4, 11 and 32, where below the size]
     #[arg(long, value_name = "K,...", value_delimiter = ',', value_parser = whole_number(0, u64::MAX))]
     pub(super) offset: Vec<u64>,
     /// All offsets from 0 to 32, and 128
@@ -108,23 +109,26 @@ fn begins_at_0(report: &LabReport) -> bool {
     report.variants.first().is_some_and(is_0) && SLOWEST.find(report).is_some_and(|slowest| !is_0(slowest))
 }
 
-/// The picture of a warp has a whole number, and the mean is a little less where the last warp has
-/// fewer lanes.
-fn but_for_the_last(report: &LabReport) -> Option<Cell> {
-    let mean = A_LOAD.of(WORST.find(report)?)?.value?;
-    let text = match mean.ceil() - mean {
-        missing if missing > 0.0 && missing < 0.1 => format!(" ({} in all but the last warp)", mean.ceil()),
-        _ => String::new(),
-    };
-    Some(Cell::new(mean, text))
+/// The offset in bytes.
+const OFFSET_BYTES: Measure =
+    Measure::new(Section::Counter, "offset_bytes", &["offset,", "bytes"], Better::Neither, |variant| {
+        variant.counters.as_ref()?;
+        Some(Cell::count(variant.fact("offset")?.as_u64()? * size_of::<f32>() as u64))
+    });
+
+/// Whether a load at offset 8 takes what one at offset 0 does.
+fn sectors_align(report: &LabReport) -> bool {
+    let of = |row: Row| A_LOAD_IN_UNITS.of(row.find(report)?).map(|cell| cell.text);
+    of(SECTOR).is_some() && of(SECTOR) == of(ALIGNED)
 }
 
 /// What a terminal shows first.
 pub(super) const FIRST: FirstScreen = FirstScreen {
     axes: &[],
-    columns: &[SECTORS_A_LOAD, TRANSACTIONS_A_LOAD, SECTORS_A_STORE, TRANSACTIONS_A_STORE],
-    words: &[],
+    columns: &[OFFSET_BYTES, SECTORS_A_LOAD, TRANSACTIONS_A_LOAD, SECTORS_A_STORE, TRANSACTIONS_A_STORE],
+    words: &[("offset", "floats")],
     removes: &[],
+    left_out: &[],
 };
 
 pub(super) const CONCLUSIONS: &[Conclusion] = &[
@@ -134,22 +138,27 @@ pub(super) const CONCLUSIONS: &[Conclusion] = &[
     )
     .holds(&[Holds::If(begins_at_0)]),
     Conclusion::new(
-        "A warp's load takes {} at offset 0 and {} at offset {}{}: {} and {} of their bytes are used.",
+        "A warp whose load begins at a multiple of 32 bytes (offset 0 or 8 floats) takes {}; at offset {} it takes {} and uses {} of \
+         their bytes.",
+        &[
+            Of(ALIGNED, &A_LOAD_IN_UNITS),
+            Fact(WORST, "offset"),
+            Of(WORST, &A_LOAD),
+            Of(WORST, &LOADED_BYTES_USED),
+        ],
+    )
+    .holds(&[Holds::More(2, 0), Holds::If(sectors_align)]),
+    Conclusion::new(
+        "A warp's load takes {} at offset 0 and {} at offset {}: {} and {} of their bytes are used.",
         &[
             Of(ALIGNED, &A_LOAD_IN_UNITS),
             Of(WORST, &A_LOAD),
             Fact(WORST, "offset"),
-            Whole(but_for_the_last),
             Of(ALIGNED, &LOADED_BYTES_USED),
             Of(WORST, &LOADED_BYTES_USED),
         ],
     )
-    .holds(&[Holds::More(1, 0)]),
-    Conclusion::new(
-        "Offset 8 is a whole sector: a load takes {}, as at offset 0.",
-        &[Of(SECTOR, &A_LOAD), Of(ALIGNED, &A_LOAD)],
-    )
-    .holds(&[Holds::Same(0, 1)]),
+    .holds(&[Holds::More(1, 0), Holds::If(|report| !sectors_align(report))]),
 ];
 
 pub(super) const SWEEPS: &[Sweep] = &[Sweep {
@@ -163,7 +172,7 @@ pub(super) const SWEEPS: &[Sweep] = &[Sweep {
 }];
 
 pub(super) const SHOWCASE: Showcase = Showcase {
-    start: &[("read", ""), ("size", "4096")],
+    start: &[("read", ""), ("size", "16384")],
     row: "read+{}",
     access: "global load",
     slider: Some(Slider { flag: "offset", title: "offset, floats", range: (0, 64, 11), other: 64, with: "0," }),
@@ -171,7 +180,7 @@ pub(super) const SHOWCASE: Showcase = Showcase {
         ask: "Find an offset other than 0 at which a warp's access costs no more than at 0.",
         row: Row::LastAt(&[]),
         measure: &SHIFTED_IN_UNITS,
-        unit: "",
+        unit: " on average",
         bound: Bound::AtMost(Target::Row(Row::At(&[("offset", "0")]))),
         except: &[("offset", "0")],
     }],

@@ -4,15 +4,15 @@ use super::*;
 
 #[test]
 fn offsets_are_those_below_the_size() {
-    let all = offsets(&[], true, false, 1000).unwrap();
+    let all = offsets(&[], true, false, ON_GPU, 1000).unwrap();
     assert_eq!((all.len(), all[0], all[33]), (34, 0, 128));
-    assert_eq!(offsets(&[], false, false, 1000).unwrap(), [0, 1, 8]);
-    assert_eq!(offsets(&[], false, true, 4).unwrap(), [0, 1, 2, 3]);
-    assert_eq!(offsets(&[], false, false, 1).unwrap(), [0]);
-    assert_eq!(offsets(&[0, 11, 128], false, false, 1000).unwrap(), [0, 11, 128]);
-    assert_eq!(offsets(&[1, 0, 1], false, false, 1000).unwrap(), [1, 0]);
+    assert_eq!(offsets(&[], false, false, ON_GPU, 1000).unwrap(), [0, 1, 8]);
+    assert_eq!(offsets(&[], false, true, ON_GPU, 4).unwrap(), [0, 1, 2, 3]);
+    assert_eq!(offsets(&[], false, false, ON_GPU, 1).unwrap(), [0]);
+    assert_eq!(offsets(&[0, 11, 128], false, false, ON_GPU, 1000).unwrap(), [0, 11, 128]);
+    assert_eq!(offsets(&[1, 0, 1], false, false, ON_GPU, 1000).unwrap(), [1, 0]);
     assert_eq!(
-        offsets(&[128], false, false, 100).unwrap_err().to_string(),
+        offsets(&[128], false, false, ON_GPU, 100).unwrap_err().to_string(),
         "--offset: 128 is not below the size of 100 elements; give a smaller offset"
     );
 }

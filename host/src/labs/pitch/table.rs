@@ -4,7 +4,7 @@ use crate::flag_values::whole_number;
 use clap::Args;
 
 use crate::labs::inputs::{DefaultSize, MatrixFlags, MemoryNeeds};
-use crate::labs::showcase::Showcase;
+use crate::labs::showcase::{Showcase, Slider};
 use crate::labs::variants::{Chosen, VariantSpec, Variants, variant};
 use crate::report::Gap::{self, AsFast, Fact, Of};
 use crate::report::measures::{A_LOAD, A_LOAD_IN_UNITS, MOVED_A_LOAD};
@@ -104,8 +104,13 @@ pub(super) const GOALS: &[Goal] = &[Goal {
 }];
 
 /// What a terminal shows first.
-pub(super) const FIRST: FirstScreen =
-    FirstScreen { axes: &["pitch_bytes", "extra_memory_%"], columns: &[MOVED_A_LOAD], words: &[], removes: &[] };
+pub(super) const FIRST: FirstScreen = FirstScreen {
+    axes: &["pitch_bytes", "extra_memory_%"],
+    columns: &[MOVED_A_LOAD],
+    words: &[],
+    removes: &[],
+    left_out: &[],
+};
 
 pub(super) const CONCLUSIONS: &[Conclusion] = &[
     Conclusion::new(
@@ -113,8 +118,8 @@ pub(super) const CONCLUSIONS: &[Conclusion] = &[
         &[AsFast(PITCHED, LINEAR), AsFast(TRANSPOSED, COLUMNS_PITCHED)],
     ),
     Conclusion::new(
-        "On Fermi, rows of {} bytes move {} bytes for each that is asked for, and padded to {} bytes {}, for {} more memory. Since Volta, \
-         only rows that break a sector gain: here {} and {}.",
+        "On Fermi, rows of {} bytes touch {} bytes for each requested; padded to {}, {}, for {} more memory. Since Volta, padding helps \
+         only rows that are not a multiple of 32 bytes: here {} and {}.",
         &[
             Fact(LINEAR, "pitch_bytes"),
             Of(Row::Named("rows-linear on fermi"), &MOVED_A_LOAD),
@@ -165,5 +170,6 @@ pub(super) const SHOWCASE: Showcase = Showcase {
     beside: "rows-pitched",
     access: "global load",
     goals: GOALS,
+    slider: Some(Slider { flag: "cols", title: "columns", range: (100, 140, 120), other: 128, with: "" }),
     ..Showcase::DEFAULTS
 };

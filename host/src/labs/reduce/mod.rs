@@ -1,6 +1,6 @@
 //! Reduction in six steps, and the last one. The kernels and what they show are in
-//! `kernels::reduce`; `table` has the variants, `number` what differs between the types, `on_device`
-//! the launches, `peer` CUB's rows.
+//! `kernels::reduce`; `table` has the variants, `number` what differs between the types,
+//! `on_device` the launches, `peer` CUB's rows.
 
 mod number;
 mod on_device;
@@ -50,7 +50,7 @@ pub struct Data {
 
 impl Lab for Reduce {
     const NAME: &'static str = "reduce";
-    const ABOUT: &'static str = "A sum in six steps: idle lanes, bank conflicts, barriers, shuffles";
+    const ABOUT: &'static str = "A sum in six kernels: idle lanes, bank conflicts, barriers, shuffles";
     const SUBJECTS: &'static [Subject] =
         &[Subject::Instructions, Subject::ActiveLanes, Subject::BankConflicts, Subject::GlobalRequests];
     const FIRST: FirstScreen = FIRST;

@@ -25,7 +25,8 @@ pub struct OnDevice<T> {
 }
 
 impl<T: Number> OnDevice<T> {
-    /// These values, and buffers for a reduction in so many blocks, and for the best kernel in so many.
+    /// These values, and buffers for a reduction in so many blocks, and for the best kernel in so
+    /// many.
     pub(super) fn new(device: &Device, values: &Values<T>, [blocks, best]: [usize; 2]) -> Result<Self> {
         let filled = |values: &[T]| {
             let mut buffer = device.buffer(values.len())?;
@@ -38,7 +39,8 @@ impl<T: Number> OnDevice<T> {
         Ok(Self { values, factors, partials, left: (0, 0), slots })
     }
 
-    /// Whether what the last launch left is right, if a sum is rounded so often on the way of a value.
+    /// Whether what the last launch left is right, if a sum is rounded so often on the way of a
+    /// value.
     pub(super) fn outcome(
         &self,
         operation: Operation,
@@ -98,7 +100,8 @@ impl<T: Number> OnDevice<T> {
         })
     }
 
-    /// Calls `launch` with the values and an output, then with what that has left and another output, and so on.
+    /// Calls `launch` with the values and an output, then with what that has left and another
+    /// output, and so on.
     fn pass_by_pass(
         &mut self,
         number: u8,

@@ -1,5 +1,5 @@
 //! CUB's reductions of the same values. [`super`] calls it with `--peer`; it reads the lab's input
-//! and writes a result of its own.
+//! and writes a separate result.
 
 use std::rc::Rc;
 

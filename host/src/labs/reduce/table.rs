@@ -9,14 +9,16 @@ use device::LaunchConfig;
 use kernels::{phases, reduce as kernel};
 use picture::Scale;
 
-use crate::labs::showcase::Showcase;
+use crate::labs::showcase::{Showcase, Steps};
 use crate::labs::variants::{Chosen, VariantSpec, Variants, variant};
 use crate::report::Gap::{Of, Percent};
 use crate::report::measures::{
-    ACTIVE_LANES, BANK_CONFLICTS, BANK_CONFLICTS_FIRST, BARRIERS, GBPS, INSTRUCTIONS, INSTRUCTIONS_FIRST,
-    LOAD_REQUESTS, SHARED_REQUESTS, SPEEDUP,
+    ACTIVE_LANES, BANK_CONFLICTS_FIRST, BARRIERS, GBPS, INSTRUCTIONS, INSTRUCTIONS_FIRST, LOAD_REQUESTS,
+    SHARED_REQUESTS, SPEEDUP,
 };
-use crate::report::{Better, Cell, Conclusion, FirstScreen, Holds, Measure, Removes, Row, Rows, Sweep};
+use crate::report::{
+    Better, Bound, Cell, Conclusion, FirstScreen, Goal, Holds, Measure, Removes, Row, Rows, Sweep, Target,
+};
 
 /// One of the six steps, one of these in phases, or the best kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,7 +52,8 @@ impl Variants for Step {
 pub struct Options {
     #[command(flatten)]
     pub(super) variants: Chosen<Step>,
-    /// Operations, separated by commas: sum, product, min, max; sums and products of integers are modulo 2^32
+    /// Operations, separated by commas: sum, product, min, max; sums and products of integers are
+    /// modulo 2^32
     #[arg(long, value_enum, value_name = "OPERATION,...", value_delimiter = ',', default_values_t = [Operation::Sum],
           hide_possible_values = true)]
     pub(super) operation: Vec<Operation>,
@@ -148,7 +151,6 @@ const REDUCE5: Row = Row::At(&[("step", "reduce5")]);
 const REDUCE6: Row = Row::At(&[("step", "reduce6")]);
 const BEST: Row = Row::At(&[("step", "best")]);
 const LANES: &Measure = &ACTIVE_LANES[0];
-const CONFLICTS: &Measure = &BANK_CONFLICTS[0];
 const EXECUTED: &Measure = &INSTRUCTIONS[0];
 
 /// A step's cost by size. Its unit is what 32 values take, which one warp could load at once.
@@ -193,16 +195,17 @@ const ONE_SIZE: Holds = Holds::If(|report| report.parameters.contains_key("size"
 pub(super) const FIRST: FirstScreen = FirstScreen {
     axes: &[],
     columns: &[INSTRUCTIONS_FIRST],
-    words: &[],
+    words: &[("best", "16-byte loads")],
     removes: &[
         Removes { step: "reduce1", what: "", measure: IDLE_LANES },
-        Removes { step: "reduce2", what: "idle lanes of a warp, of 32", measure: IDLE_LANES },
+        Removes { step: "reduce2", what: "idle lanes per instruction", measure: IDLE_LANES },
         Removes { step: "reduce3", what: "bank conflicts", measure: BANK_CONFLICTS_FIRST },
-        Removes { step: "reduce4", what: "blocks, and threads that only load", measure: LAUNCHED_BLOCKS },
+        Removes { step: "reduce4", what: "blocks: first add while loading", measure: LAUNCHED_BLOCKS },
         Removes { step: "reduce5", what: "barriers", measure: BARRIERS },
         Removes { step: "reduce6", what: "accesses to shared memory", measure: SHARED_REQUESTS },
         Removes { step: "best", what: "loads from global memory", measure: LOAD_REQUESTS },
     ],
+    left_out: &[],
 };
 
 pub(super) const CONCLUSIONS: &[Conclusion] = &[
@@ -220,14 +223,8 @@ pub(super) const CONCLUSIONS: &[Conclusion] = &[
     )
     .holds(&[ONE_SIZE, Holds::If(|report| REDUCE1.find(report).is_some())]),
     Conclusion::new(
-        "Each step removes one waste: idle lanes, bank conflicts, blocks that only load, barriers, accesses to shared memory. Six steps \
-         leave {} of the instructions, many values for each thread {}.",
+        "Five steps each remove one waste and leave {} of reduce1's instructions; fewer, wider loads leave {}.",
         &[Percent(REDUCE6, REDUCE1, EXECUTED), Percent(BEST, REDUCE1, EXECUTED)],
-    )
-    .holds(&[ONE_SIZE]),
-    Conclusion::new(
-        "reduce2 has {} active lanes in a warp instruction, reduce1 {}; reduce3 has {} bank conflicts, reduce2 {}.",
-        &[Of(REDUCE2, LANES), Of(REDUCE1, LANES), Of(REDUCE3, CONFLICTS), Of(REDUCE2, CONFLICTS)],
     )
     .holds(&[ONE_SIZE]),
     Conclusion::new(
@@ -242,5 +239,25 @@ pub(super) const SHOWCASE: Showcase = Showcase {
     row: "reduce2-sum-f32",
     beside: "reduce3-sum-f32",
     access: "shared load",
+    steps: Some(Steps {
+        title: "step",
+        rows: &[
+            ("reduce1-sum-f32", "1"),
+            ("reduce2-sum-f32", "2"),
+            ("reduce3-sum-f32", "3"),
+            ("reduce4-sum-f32", "4"),
+            ("reduce5-sum-f32", "5"),
+            ("reduce6-sum-f32", "6"),
+        ],
+    }),
+    goals: &[Goal {
+        ask: "Find the first step that takes less than half of the instructions of step 1.",
+        row: Row::Named(""),
+        measure: &INSTRUCTIONS_FIRST,
+        unit: " warp instructions",
+        bound: Bound::AtMost(Target::Part(0.5, Row::Named("reduce1-sum-f32"))),
+        except: &[],
+    }],
+    tabled: true,
     ..Showcase::DEFAULTS
 };

@@ -80,6 +80,10 @@ impl Lab for Rows {
         json!({"rows": rows, "cols": columns, "block": self.options.block, "input": input})
     }
 
+    fn chooses_rows(&self) -> bool {
+        self.options.statistics.any() || self.options.methods.any() || self.options.all
+    }
+
     fn plan<'a>(&'a self, device: &Device) -> Result<Plan<'a, Data>> {
         let HostMatrix { rows, columns, ref elements } = self.matrix;
         let multiprocessors = device.multiprocessors();

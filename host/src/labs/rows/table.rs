@@ -1,4 +1,5 @@
-//! The table of the lab: statistics, methods and layouts with their kernels, its flags, and what it concludes.
+//! The table of the lab: statistics, methods and layouts with their kernels, its flags, and what it
+//! concludes.
 
 use crate::flag_values::power_of_two;
 use best_kernels::rows as best;
@@ -8,17 +9,18 @@ use kernels::{phases, rows as kernel, rows_all as others};
 use simt::prediction::Bound;
 
 use crate::labs::inputs::MatrixFlags;
-use crate::labs::showcase::Showcase;
+use crate::labs::showcase::{Showcase, Steps};
 use crate::labs::variants::{Chosen, VariantSpec, Variants, variant};
 use crate::report::Gap::{AsFast, Of};
-use crate::report::measures::{A_LOAD, A_LOAD_IN_UNITS, SECTORS_A_LOAD, THREADS_FIRST, TRANSACTIONS_A_LOAD};
-use crate::report::{Conclusion, Cost, FirstScreen, Holds, Row};
+use crate::report::measures::{A_LOAD_IN_UNITS, PREDICTED_TIME, SECTORS_A_LOAD, THREADS_FIRST, TRANSACTIONS_A_LOAD};
+use crate::report::{self, Conclusion, Cost, FirstScreen, Goal, Holds, Row, Target};
 
 /// A kernel of the course: the matrix, and the results.
 pub(super) type Plain = SafeKernel<(launch::Matrix<f32>, launch::DisjointSlice<f32>)>;
 /// A kernel with several lanes per row: the matrix, the results, rows, columns, pitch.
 pub(super) type Lanes = Kernel<(Pointer<f32>, PointerMut<f32>, u32, u32, u32)>;
-/// A kernel with several blocks per row: the matrix, the results, columns, pitch, blocks per row, slots.
+/// A kernel with several blocks per row: the matrix, the results, columns, pitch, blocks per row,
+/// slots.
 pub(super) type Blocks = Kernel<(Pointer<f32>, PointerMut<f32>, u32, u32, u32, PointerMut<u64>)>;
 
 /// What is computed of each row or column.
@@ -161,8 +163,9 @@ const MEANS_SHARED: Row = Row::Named("column-means-shared-linear");
 pub(super) const FIRST: FirstScreen = FirstScreen {
     axes: &[],
     columns: &[SECTORS_A_LOAD, TRANSACTIONS_A_LOAD, THREADS_FIRST],
-    words: &[("global", "a thread for each"), ("shared", "many threads for each"), ("best", "fastest on an H200")],
+    words: &[("global", "a thread for each"), ("shared", "many threads for each"), ("best", "as many threads as suit")],
     removes: &[],
+    left_out: &["best"],
 };
 
 pub(super) const CONCLUSIONS: &[Conclusion] = &[
@@ -177,10 +180,23 @@ pub(super) const CONCLUSIONS: &[Conclusion] = &[
         ],
     ),
     Conclusion::new(
-        "A thread for each row reads columns: {} a load. A block for each row reads rows: {}.",
-        &[Of(GLOBAL, &A_LOAD_IN_UNITS), Of(SHARED, &A_LOAD)],
+        "With a thread for each row, a warp reads down a column: {} a load, {}. With a block for each row it reads along the row: {}, {}.",
+        &[
+            Of(GLOBAL, &A_LOAD_IN_UNITS),
+            Of(GLOBAL, &PREDICTED_TIME),
+            Of(SHARED, &A_LOAD_IN_UNITS),
+            Of(SHARED, &PREDICTED_TIME),
+        ],
     )
-    .holds(&[Holds::More(0, 1)]),
+    .holds(&[Holds::More(0, 2)]),
+    Conclusion::new(
+        "With a thread for each row, a warp reads down a column: {} a load. With a block for each row it reads along the row: {}.",
+        &[Of(GLOBAL, &A_LOAD_IN_UNITS), Of(SHARED, &A_LOAD_IN_UNITS)],
+    )
+    .holds(&[
+        Holds::More(0, 1),
+        Holds::If(|report| GLOBAL.find(report).is_some_and(|row| row.predicted_time().is_none())),
+    ]),
     Conclusion::new(
         "Means of columns are coalesced with a thread for each: {} a load. But those are few threads: more of them hide more of the wait.",
         &[Of(MEANS_GLOBAL, &A_LOAD_IN_UNITS)],
@@ -205,5 +221,21 @@ pub(super) const SHOWCASE: Showcase = Showcase {
     beside: "sum-shared-linear",
     access: "global load",
     charted: Some(("sum-global-linear", "sum-shared-linear")),
+    steps: Some(Steps {
+        title: "who sums a row",
+        rows: &[
+            ("sum-global-linear", "a thread"),
+            ("sum-shared-linear", "a block"),
+            ("sum-best-linear", "the fastest on an H200"),
+        ],
+    }),
+    goals: &[Goal {
+        ask: "Sum the rows with 4 sectors a load.",
+        row: Row::Named(""),
+        measure: &A_LOAD_IN_UNITS,
+        unit: " a load",
+        bound: report::Bound::AtMost(Target::Number(4.0)),
+        except: &[],
+    }],
     ..Showcase::DEFAULTS
 };

@@ -4,11 +4,13 @@ use crate::flag_values::whole_number;
 use clap::Args;
 
 use crate::labs::inputs::{DefaultSize, MemoryNeeds, VectorFlags};
-use crate::labs::showcase::Showcase;
+use crate::labs::showcase::{Showcase, Slider};
 use crate::labs::variants::{Chosen, VariantSpec, Variants, variant};
-use crate::report::Gap::{AsFast, Of};
-use crate::report::measures::{BLOCKS_DRAWN, OCCUPANCY, OCCUPANCY_FIRST, OCCUPANCY_LIMITS, RESIDENT_BLOCKS};
-use crate::report::{Cell, Conclusion, FirstScreen, Holds, Meaning, Measure, Row, of_fact};
+use crate::report::Gap::{AsFast, Of, Whole};
+use crate::report::measures::{BLOCK_LIMITS, BLOCKS_DRAWN, OCCUPANCY, OCCUPANCY_FIRST, RESIDENT_BLOCKS};
+use crate::report::{
+    Bound, Cell, Conclusion, FirstScreen, Goal, Holds, LabReport, Meaning, Measure, Row, Target, of_fact,
+};
 
 pub(super) const SIZE: DefaultSize = DefaultSize { on_gpu: 1 << 27, on_simulator: 1 << 17 };
 
@@ -31,6 +33,9 @@ pub(super) const KILOBYTES: [(u32, bool); 10] = [
     (227, false),
 ];
 
+/// Those that the simulator runs besides: where blocks begin to be fewer, and the next steps.
+pub(super) const SIMULATED: [u32; 3] = [27, 32, 64];
+
 /// How a variant's chunks get their shared memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Chunks {
@@ -52,7 +57,7 @@ impl Variants for Chunks {
 pub(super) const MEANINGS: &[Meaning] = &[
     ("static-N", "A block has N KiB of shared memory, fixed when the kernel is compiled"),
     ("dynamic-N", "A block has N KiB, given at launch"),
-    ("carveout-N", "A block has 16 KiB, an H200 reserves 1 KiB more; shared memory is N % of what it shares with L1"),
+    ("carveout-N", "A block has 16 KiB, an H200 reserves 1 KiB more; shared memory is N % of the most that it can be"),
 ];
 
 /// The flags of `host shared`.
@@ -60,7 +65,8 @@ pub(super) const MEANINGS: &[Meaning] = &[
 pub struct Options {
     #[command(flatten)]
     pub(super) variants: Chosen<Chunks>,
-    /// Kilobytes of dynamic chunks, separated by commas [default: 1,16,48,96,227, as far as a block can have them]
+    /// Kilobytes of dynamic chunks, separated by commas [default: 1,16,48,96,227, as far as a block
+    /// can have them; on the simulator also 27,32,64]
     #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = whole_number(1, 1024u32))]
     pub(super) kilobytes: Vec<u32>,
     /// Also dynamic chunks of 4, 8, 32, 64 and 160 kilobytes
@@ -75,6 +81,7 @@ pub struct Options {
 
 const STATIC: Row = Row::Named("static-16");
 const DYNAMIC: Row = Row::Named("dynamic-16");
+const MIDDLE: Row = Row::Named("dynamic-48");
 const LEAST: Row = Row::Least(&[("chunks", "dynamic")], &CHUNK);
 const MOST: Row = Row::Most(&[("chunks", "dynamic")], &CHUNK);
 
@@ -82,24 +89,43 @@ const MOST: Row = Row::Most(&[("chunks", "dynamic")], &CHUNK);
 pub(super) const CHUNK: Measure =
     of_fact("shared_KiB", |variant| variant.fact("shared_KiB")?.as_u64().map(Cell::count));
 
+/// The chip whose multiprocessor holds the blocks.
+fn chip(report: &LabReport) -> Option<Cell> {
+    let model = report.variants.iter().find_map(|variant| variant.counters?.model)?.model;
+    Some(Cell::text(model.chip.split(" (").next()?))
+}
+
 /// What a terminal shows first.
 pub(super) const FIRST: FirstScreen = FirstScreen {
     axes: &["shared_KiB"],
-    columns: &[RESIDENT_BLOCKS, BLOCKS_DRAWN, OCCUPANCY_FIRST, OCCUPANCY_LIMITS],
-    words: &[],
+    columns: &[RESIDENT_BLOCKS, BLOCKS_DRAWN, OCCUPANCY_FIRST, BLOCK_LIMITS],
+    words: &[("shared_KiB", "KiB per block")],
     removes: &[],
+    left_out: &[],
 };
 
 pub(super) const CONCLUSIONS: &[Conclusion] = &[
     Conclusion::new("Static shared memory is {} as dynamic of the same size.", &[AsFast(STATIC, DYNAMIC)]),
     Conclusion::new(
+        "More shared memory per block, fewer blocks per multiprocessor of an {}: {} at 16 KiB, {} at 48, {} at {}, which is {} occupancy.",
+        &[
+            Whole(chip),
+            Of(DYNAMIC, &RESIDENT_BLOCKS),
+            Of(MIDDLE, &RESIDENT_BLOCKS),
+            Of(MOST, &RESIDENT_BLOCKS),
+            Of(MOST, &CHUNK),
+            Of(MOST, &OCCUPANCY),
+        ],
+    )
+    .holds(&[Holds::More(1, 2), Holds::More(2, 3)]),
+    Conclusion::new(
         "More shared memory for each block, fewer blocks at once: with {} KiB for each the occupancy is {}, with {} KiB {}.",
         &[Of(LEAST, &CHUNK), Of(LEAST, &OCCUPANCY), Of(MOST, &CHUNK), Of(MOST, &OCCUPANCY)],
     )
-    .holds(&[Holds::More(2, 0)]),
+    .holds(&[Holds::More(2, 0), Holds::If(|report| MIDDLE.find(report).and_then(|row| RESIDENT_BLOCKS.of(row)).is_none())]),
     Conclusion::new(
-        "The carveout is the share of L1's memory that becomes shared memory, if that is enough for a block: with 0 % \
-         the occupancy is {}, with 100 % it is {}. Without one, the smallest that holds the most blocks is taken.",
+        "The carveout is a hint: a percentage of the most shared memory, rounded up to a size that exists: with 0 % the occupancy is {}, \
+         with 100 % it is {}. Without one, the smallest that holds the most blocks is taken.",
         &[Of(Row::Named("carveout-0"), &OCCUPANCY), Of(Row::Named("carveout-100"), &OCCUPANCY)],
     )
     .holds(&[Holds::More(1, 0)]),
@@ -112,8 +138,34 @@ pub(super) const CONCLUSIONS: &[Conclusion] = &[
 ];
 
 pub(super) const SHOWCASE: Showcase = Showcase {
-    start: &[("size", "2048"), ("static", ""), ("dynamic", "")],
-    row: "dynamic-1",
+    start: &[("size", "2048"), ("dynamic", "")],
+    row: "dynamic-{}",
     access: "shared load",
+    slider: Some(Slider {
+        flag: "kilobytes",
+        title: "KiB of shared memory a block",
+        range: (2, 227, 96),
+        other: 48,
+        with: "1,",
+    }),
+    goals: &[
+        Goal {
+            ask: "Leave room for 4 blocks on a multiprocessor ...",
+            row: Row::LastAt(&[("chunks", "dynamic")]),
+            measure: &RESIDENT_BLOCKS,
+            unit: " blocks at once",
+            bound: Bound::AtLeast(Target::Number(4.0)),
+            except: &[],
+        },
+        Goal {
+            ask: "... each with as much shared memory as four can have, in whole multiples of 8 KiB.",
+            row: Row::LastAt(&[("chunks", "dynamic")]),
+            measure: &CHUNK,
+            unit: " KiB",
+            bound: Bound::AtLeast(Target::Number(56.0)),
+            except: &[],
+        },
+    ],
+    tabled: true,
     ..Showcase::DEFAULTS
 };

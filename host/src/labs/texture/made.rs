@@ -1,5 +1,5 @@
-//! An image that one launch makes and the next reads down the columns: written to an array through a
-//! surface, written to linear memory and copied into the array, or left in linear memory.
+//! An image that one launch makes and the next reads down the columns: written to an array through
+//! a surface, written to linear memory and copied into the array, or left in linear memory.
 
 use std::rc::Rc;
 
@@ -74,7 +74,8 @@ impl Texture {
                             (from, surface.argument(), side, factor),
                         )?;
                     }
-                    // SAFETY: the texture is alive, made of an array of two dimensions and of this side.
+                    // SAFETY: the texture is alive, made of an array of two dimensions and of this
+                    // side.
                     return unsafe {
                         launcher.launch_unchecked(&kernel::texture_walk, &square, (texture.argument(), output, walk))
                     };

@@ -21,7 +21,8 @@ impl Texture {
                 move |data: &mut Data, launcher: &mut Launcher<'_>| match (&data.linear, texture) {
                     (Some(linear), true) => {
                         let arguments = (linear.argument(), &mut data.output);
-                        // SAFETY: the texture is alive, and made of as many texels in one dimension.
+                        // SAFETY: the texture is alive, and made of as many texels in one
+                        // dimension.
                         unsafe { launcher.launch_unchecked(&kernel::texture_linear, &launch, arguments) }
                     }
                     _ => launcher.launch(&kernel::texture_global, &launch, (&*data.image, &mut data.output)),
@@ -47,7 +48,8 @@ impl Texture {
         let sampled = SAMPLED[index];
         let side = self.image.side as u32;
         let launch = covering(side, [32, 8]);
-        // In normalised coordinates. The shift of 0.3 texels avoids positions on the boundary of two texels.
+        // In normalised coordinates. The shift of 0.3 texels avoids positions on the boundary of
+        // two texels.
         let scale = 1.5 / side as f32;
         let shift = -0.25 + 0.3 / side as f32;
         let scale = if sampled.filter == Filter::Point { 1.0 / side as f32 } else { scale };
@@ -90,7 +92,8 @@ impl Texture {
             move |data: &mut Data, launcher| match (place, &data.walked) {
                 (Layout::Texture, Some(walked)) => {
                     let arguments = (walked.argument(), &mut data.output, walk);
-                    // SAFETY: the texture is alive, made of an array of two dimensions and of this side.
+                    // SAFETY: the texture is alive, made of an array of two dimensions and of this
+                    // side.
                     unsafe { launcher.launch_unchecked(&kernel::texture_walk, &launch, arguments) }
                 }
                 (Layout::Morton, _) => {

@@ -66,7 +66,8 @@ pub struct Options {
     /// The image's side in texels: a power of two from 32 to 32768
     #[arg(long, value_name = "NUMBER", value_parser = crate::flag_values::power_of_two(32, MOST_SIDE))]
     pub(super) size: Option<u32>,
-    /// Take the image from this NumPy file: a float32 matrix, square, with a power of two as its side
+    /// Take the image from this NumPy file: a float32 matrix, square, with a power of two as its
+    /// side
     #[arg(long, value_name = "A.npy", conflicts_with = "size")]
     pub(super) input: Option<std::path::PathBuf>,
 }
@@ -78,7 +79,8 @@ fn mean_over_walks(report: &LabReport, order: &str) -> Option<f64> {
     Some(each.into_iter().sum::<Option<f64>>()? / 4.0)
 }
 
-/// The sectors of global memory and of surfaces that a variant's launches read and write, but for textures.
+/// The sectors of global memory and of surfaces that a variant's launches read and write, but for
+/// textures.
 fn sectors(report: &LabReport, variant: &str) -> Option<Cell> {
     let counters = report.variant(variant)?.counters.as_ref()?;
     let (global, surface) = (&counters.global, &counters.surface);
@@ -90,15 +92,21 @@ const SECTORS: &Measure = &READ_SECTORS[0];
 const COLUMNS: Row = Row::Named("columns-row-order");
 
 /// The sectors that a warp reads for 32 texels.
-pub(super) const SECTORS_A_WARP: Measure =
-    Measure::new(Section::Counter, "sectors_of_32_texels", &["sectors of", "32 texels"], Better::Lower, |variant| {
+pub(super) const SECTORS_A_WARP: Measure = Measure::new(
+    Section::Counter,
+    "sectors_of_32_texels",
+    &["sectors of", "32 texels of 4 bytes"],
+    Better::Lower,
+    |variant| {
         // Each texel is read once, and written once.
         let loads = variant.useful_bytes as f64 / f64::from(2 * 4 * 32);
         Some(Cell::number(SECTORS.of(variant)?.value? / loads))
-    });
+    },
+);
 
 /// What a terminal shows first.
-pub(super) const FIRST: FirstScreen = FirstScreen { axes: &[], columns: &[SECTORS_A_WARP], words: &[], removes: &[] };
+pub(super) const FIRST: FirstScreen =
+    FirstScreen { axes: &[], columns: &[SECTORS_A_WARP], words: &[], removes: &[], left_out: &[] };
 
 pub(super) const CONCLUSIONS: &[Conclusion] = &[
     Conclusion::new(
@@ -109,8 +117,8 @@ pub(super) const CONCLUSIONS: &[Conclusion] = &[
         ],
     ),
     Conclusion::new(
-        "A texture keeps neighbours in two dimensions together: down a column, 32 texels take {} sectors and in row order {}; along a \
-         row {} and {}. Morton order takes what a texture does.",
+        "Down a column, 32 texels touch {} sectors in a texture (as modelled) and {} in row order; along a row, {} and {}. Morton order \
+         touches what the texture does.",
         &[
             Of(Row::Named("columns-texture"), &SECTORS_A_WARP),
             Of(COLUMNS, &SECTORS_A_WARP),

@@ -33,7 +33,8 @@ use crate::report::{Conclusion, FirstScreen, Meaning, Subject};
 
 const SIZE: DefaultSize = DefaultSize { on_gpu: 16384, on_simulator: 1024 };
 
-/// The input and the transpose on the device, and a third matrix for the copy; the input and one output on the host.
+/// The input and the transpose on the device, and a third matrix for the copy; the input and one
+/// output on the host.
 const NEEDS: MemoryNeeds = MemoryNeeds { what: "the transpose of a matrix", on_device: 2, on_host: 2 };
 const NEEDS_WITH_COPY: MemoryNeeds = MemoryNeeds { on_device: 3, ..NEEDS };
 
@@ -99,6 +100,10 @@ impl Lab for Transpose {
         let Options { pitched, matrix, .. } = &self.options;
         let HostMatrix { rows, columns, .. } = self.matrix;
         json!({"rows": rows, "cols": columns, "pitched": pitched, "input": named(matrix.input.as_ref())})
+    }
+
+    fn chooses_rows(&self) -> bool {
+        self.options.variants.any()
     }
 
     fn plan<'a>(&'a self, device: &Device) -> Result<Plan<'a, Data>> {

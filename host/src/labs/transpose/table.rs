@@ -34,7 +34,7 @@ pub enum Step {
     Elements(&'static Plain),
     /// The best kernel for the matrix.
     Best,
-    /// No transpose: a copy, into a matrix of its own.
+    /// No transpose: a copy into another matrix.
     Copies(&'static Plain),
 }
 
@@ -99,7 +99,8 @@ pub struct Options {
     /// The matrix.
     #[command(flatten)]
     pub matrix: MatrixFlags,
-    /// Tiles with rows of so many floats, from 32 to 64, separated by commas: 32 is --tiled, 33 --padded
+    /// Tiles with rows of so many floats, from 32 to 64, separated by commas: 32 is --tiled, 33
+    /// --padded
     #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = whole_number(kernel::TILE, MOST_WIDE))]
     pub tile_width: Vec<u32>,
     /// Threads of a block of --block16; the other kernels' blocks are fixed [default: 16,16]
@@ -143,6 +144,7 @@ pub(super) const FIRST: FirstScreen = FirstScreen {
         ("copy", "no transpose"),
     ],
     removes: &[],
+    left_out: &["strided-reads", "block16", "batched", "best"],
 };
 
 pub(super) const CONCLUSIONS: &[Conclusion] = &[
@@ -152,10 +154,10 @@ pub(super) const CONCLUSIONS: &[Conclusion] = &[
     ),
     Conclusion::new(
         "One side of a plain transpose is strided: {} a store, not {}. A tile in shared memory makes both sides {}, but reading its \
-         columns takes {} wavefronts; a 33rd column ends that: {}.",
+         columns takes {} wavefronts; a 33rd column makes that {}.",
         &[
             Of(COLUMN, &A_STORE_IN_UNITS),
-            Of(ROW, &A_STORE),
+            Of(PADDED, &A_STORE),
             Of(TILED, &A_STORE),
             Of(TILED, &SHARED_LOAD_WAVEFRONTS),
             Of(PADDED, &SHARED_LOAD_WAVEFRONTS),
@@ -200,9 +202,22 @@ pub(super) const CONCLUSIONS: &[Conclusion] = &[
         gbps(DIAGONAL) > gbps(PADDED).map(|padded| 1.2 * padded)
     })]),
     Conclusion::new(
+        "One side of a plain transpose is strided: {} a store, not {}. Through a tile with {} floats in a row both sides take {}, and \
+         reading its column takes {} wavefronts.",
+        &[
+            Of(COLUMN, &A_STORE_IN_UNITS),
+            Of(ROW, &A_STORE),
+            Of(WIDE, &TILE_WIDTH),
+            Of(WIDE, &A_STORE),
+            Of(WIDE, &SHARED_LOAD_WAVEFRONTS),
+        ],
+    )
+    .holds(&[Holds::More(0, 1), Holds::Same(1, 3)]),
+    Conclusion::new(
         "With {} floats in a row of the tile, reading a column takes {} wavefronts.",
         &[Of(WIDE, &TILE_WIDTH), Of(WIDE, &SHARED_LOAD_WAVEFRONTS)],
-    ),
+    )
+    .holds(&[Holds::If(|report| COLUMN.find(report).is_none())]),
 ];
 
 /// What the lab's page in a browser begins with.

@@ -1,5 +1,6 @@
-//! Pictures of a lab's accesses: each shape once, with the lines that have it. First comes the dearest access of each
-//! variant, then the next one, until the page is as large as it may be. Pure.
+//! Pictures of a lab's accesses: each shape once, with the lines that have it. First comes the
+//! costliest access of each variant, then the next one, until the page is as large as it may be.
+//! Pure.
 
 use std::cmp::Reverse;
 
@@ -56,7 +57,7 @@ fn caption(shape: &Shape<'_>) -> Markup {
     }
 }
 
-/// The shapes in order, and for each variant the indices of its own.
+/// The shapes in order, and for each variant the indices of its shapes.
 fn shapes(variants: &[VariantReport]) -> (Vec<Shape<'_>>, Vec<Vec<usize>>) {
     let mut shapes: Vec<Shape<'_>> = Vec::new();
     let mut by_variant = Vec::new();
@@ -94,7 +95,8 @@ fn file_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
-/// What an access costs over the least, in percent; of two that cost the same, the one in shared memory teaches more.
+/// What an access costs over the least, in percent; of two that cost the same, the one in shared
+/// memory teaches more.
 fn price(scene: &Scene) -> (u64, bool) {
     let asked: u64 = scene.cells.iter().map(|cell| u64::from(cell.bytes.count_ones())).sum();
     let columns = |piece: &picture::Piece| piece.columns as u64 * u64::from(piece.times);

@@ -7,7 +7,7 @@ use device::{Properties, Result};
 use maud::{Markup, html};
 use webpage::Place;
 
-use super::{Exhibit, MOST};
+use super::{MOST, RunView};
 use crate::faults::Findings;
 use crate::lines::Lines;
 use crate::report::measure;
@@ -41,7 +41,7 @@ pub(crate) struct Launched {
 /// [`device::Error::File`].
 pub(crate) fn write_launches(
     (title, about, details): (&str, &str, &[String]),
-    launches: Exhibit,
+    launches: RunView,
     path: &Path,
 ) -> Result<()> {
     let main = launches.part(&Place::alone(), MOST);
@@ -49,7 +49,7 @@ pub(crate) fn write_launches(
 }
 
 /// What a page shows of these launches.
-pub(crate) fn exhibit(launches: Vec<Launched>, conclusions: Vec<String>, device: &Properties) -> Exhibit {
+pub(crate) fn view(launches: Vec<Launched>, conclusions: Vec<String>, device: &Properties) -> RunView {
     let further = further(&launches);
     let subjects = each_once(launches.iter().flat_map(|it| it.row.counters.as_ref()).flat_map(Subject::of).collect());
     let variants: Vec<VariantReport> = launches.into_iter().map(variant).collect();
@@ -59,6 +59,7 @@ pub(crate) fn exhibit(launches: Vec<Launched>, conclusions: Vec<String>, device:
         names.title = vec!["kernel".to_owned()];
     }
     let page = Page {
+        occupancy: None,
         heading: Vec::new(),
         meanings: Vec::new(),
         table,
@@ -69,7 +70,7 @@ pub(crate) fn exhibit(launches: Vec<Launched>, conclusions: Vec<String>, device:
         legend: page::legend(&table::measures(shown, &subjects), shown),
         conclusions,
     };
-    Exhibit::new(page, variants, further)
+    RunView::new(page, variants, further)
 }
 
 fn variant(launched: Launched) -> VariantReport {

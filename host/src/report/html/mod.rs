@@ -1,37 +1,40 @@
-//! Reports as web pages that need nothing else: of a lab, of the launches of `host run`, of the course. The crate
-//! `webpage` has the frame and the look; here is what stands in it.
+//! Reports as web pages that need nothing else: of a lab, of the launches of `host run`, of the
+//! course. The crate `webpage` has the frame and the look; here is what stands in it.
 //!
 //! ```text
 //! mod        a run's part of a page: sentences, plots, tables         table     a table that can be sorted
-//! launches   the page of `host run`                       exhibit   a run for the site, part by part
+//! launches   the page of `host run`                       view   a run for the site, part by part
 //! accesses   pictures, each shape once                                source    the lines as a heat map, with findings
 //! faults     what checks found, by its parts
 //! ```
 //!
-//! What must stay true: parts that grow with a run have a limit in bytes, and say what they leave out. Pure.
+//! What must stay true: parts that grow with a run have a limit in bytes, and say what they leave
+//! out. Pure.
 
 mod accesses;
-mod exhibit;
 mod faults;
 mod launches;
 mod source;
 mod table;
+mod view;
 
 use maud::{Markup, PreEscaped, html};
-use picture::{Plot, elements_svg, memory_svg};
+use picture::{Counted, ElementMaps, Plot, elements_svg, memory_svg, occupancy_svg};
 use webpage::Place;
 
 use super::elements::{Elements, maps};
 use super::memory::{Charted, chart as memory_chart};
 use super::page::Page;
+use super::table::Table;
 use super::variant_report::VariantReport;
 
-pub use exhibit::{AccessOverview, Exhibit, Overview, Picture, RowOverview};
-pub(crate) use launches::{Launched, exhibit as of_launches, write_launches};
+pub(crate) use launches::{Launched, view as of_launches, write_launches};
 use table::table;
 pub(crate) use table::{Text, of_texts};
+pub use view::{AccessOverview, Overview, Picture, RowOverview, RunView};
 
-/// The most bytes of a page's results, pictures and source together, which leaves room for the rest below 300 KB.
+/// The most bytes of a page's results, pictures and source together, which leaves room for the rest
+/// below 300 KB.
 pub(super) const MOST: usize = 260_000;
 
 /// Said where nothing was counted.
@@ -84,7 +87,7 @@ pub(super) fn part(shown: &Shown<'_>, place: &Place, most: usize) -> Markup {
             (place.card("How often each element is loaded", &html! {
                 figure {
                     (PreEscaped(elements_svg(&maps)))
-                    figcaption { "Loads of lanes, of each word of 4 bytes, at one scale from 0." }
+                    figcaption { (counted_of(&maps)) ", at one scale from 0." }
                 }
             }))
         }
@@ -103,22 +106,65 @@ pub(super) fn part(shown: &Shown<'_>, place: &Place, most: usize) -> Markup {
     }
 }
 
+/// What the maps of elements count.
+fn counted_of(maps: &ElementMaps) -> &'static str {
+    match maps.counted {
+        Counted::Loads => "Loads of lanes, of each word of 4 bytes",
+        Counted::Moves => "Requests that move the sector of each word, asked for or not",
+    }
+}
+
 /// Several rows may have one fault.
 fn each_once<'m>(messages: impl Iterator<Item = &'m String>) -> Vec<&'m String> {
     crate::flag_values::each_once(messages.collect())
 }
 
+/// The table of a first screen, or the sweep that stands for it; further sentences and columns
+/// unfold.
+fn first_results(first: &Page, page: &Page, place: &Place) -> Markup {
+    let further = page.conclusions.iter().filter(|sentence| !first.conclusions.contains(sentence));
+    html! {
+        (occupancy(page))
+        @if first.instead_of_table.is_none() { (table(&first.table, &place.named("Table of results"))) }
+        @for grid in &first.grids { (sweep(grid, place)) }
+        @if !first.legend.is_empty() { ul.quiet { @for sentence in &first.legend { li { (sentence) } } } }
+        details {
+            summary { "All columns, and what they mean" }
+            @for sentence in further { p { (webpage::numbers(sentence)) } }
+            (all_results(page, page.grids.iter().skip(first.grids.len()), "Table of all columns", place))
+        }
+    }
+}
+
 /// The table, the sweeps of two axes, and what their columns mean.
 fn results(page: &Page, place: &Place) -> Markup {
+    html! { (occupancy(page)) (all_results(page, page.grids.iter(), "Table of results", place)) }
+}
+
+/// The blocks on a multiprocessor, if the rows are about them.
+fn occupancy(page: &Page) -> Markup {
+    html! {
+        @if let Some(chart) = &page.occupancy {
+            figure {
+                (PreEscaped(occupancy_svg(chart)))
+                figcaption { "Blocks on a multiprocessor at once, each as wide as its part of the threads that fit." }
+            }
+        }
+    }
+}
+
+fn sweep(grid: &Table, place: &Place) -> Markup {
+    table(grid, &place.named(grid.title.as_deref().unwrap_or("Sweep").trim_end_matches(':')))
+}
+
+fn all_results<'p>(page: &Page, grids: impl Iterator<Item = &'p Table>, name: &str, place: &Place) -> Markup {
     html! {
         @if !page.meanings.is_empty() {
             ul.quiet { @for (name, meaning) in &page.meanings { li { b { (name) } ": " (meaning) } } }
         }
-        (table(&page.table, &place.named("Table of results")))
+        (table(&page.table, &place.named(name)))
         @for line in &page.kernels { p.quiet { (line.replace('`', "")) } }
-        @for grid in &page.grids {
-            (table(grid, &place.named(grid.title.as_deref().unwrap_or("Sweep").trim_end_matches(':'))))
-        }
+        @for grid in grids { (sweep(grid, place)) }
         @if !page.legend.is_empty() {
             (place.below(&place.name).heading("What the columns mean"))
             ul.quiet { @for sentence in &page.legend { li { (sentence) } } }

@@ -1,4 +1,5 @@
-//! The source of each row's kernels as a heat map: the counts of each line, and what checks found. Pure.
+//! The source of each row's kernels as a heat map: the counts of each line, and what checks found.
+//! Pure.
 
 use maud::{Markup, PreEscaped, html};
 use webpage::{Entry, Listing, Place};
@@ -7,8 +8,8 @@ use crate::faults::Fault;
 use crate::lines::{Lines, Listed, ListedLine};
 use crate::report::VariantReport;
 
-/// The section. All listings together are at most this large, in bytes, except those in which checks found something. A
-/// listing without room for the PTX goes without it.
+/// The section. All listings together are at most this large, in bytes, except those in which
+/// checks found something. A listing without room for the PTX goes without it.
 pub(super) fn section(variants: &[VariantReport], place: &Place, most: usize) -> Markup {
     let listed = variants.iter().filter_map(|it| Some((it, listing(it.on_page.as_ref()?, &it.faults()))));
     let listings: Vec<(&VariantReport, Listing)> = listed.collect();

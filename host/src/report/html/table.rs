@@ -72,7 +72,8 @@ fn text(column: &Column, row: usize) -> Text {
     Text { text: column.text(row), value: cell.and_then(|cell| cell.value), class }
 }
 
-/// A column's title with its unit, unless that is in the title already, or in each of its cells: `37.9 us`.
+/// A column's title with its unit, unless that is in the title already, or in each of its cells:
+/// `37.9 us`.
 fn heading(column: &Column) -> String {
     let title = column.heading();
     match column.unit {

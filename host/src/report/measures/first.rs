@@ -29,7 +29,7 @@ pub const REQUESTS_IN_ALL: Measure = ALL_REQUESTS.titled(&["requests", "in all"]
 /// Passes over the banks for a load from shared memory.
 pub const PASSES_A_SHARED_LOAD: Measure = SHARED_LOAD_WAVEFRONTS.titled(&["wavefronts", "a shared load"]);
 /// Addresses of a load from constant memory.
-pub const ADDRESSES_A_LOAD: Measure = CONSTANT_ADDRESSES.titled(&["addresses", "a constant load"]);
+pub const ADDRESSES_A_LOAD: Measure = CONSTANT_ADDRESSES.titled(&["addresses per", "constant request"]);
 
 /// How many blocks a multiprocessor has at once.
 pub const RESIDENT_BLOCKS: Measure =
@@ -55,10 +55,17 @@ pub const SHARED_REQUESTS: Measure =
         (requests > 0).then(|| Cell::count(requests))
     });
 
+/// Loads from shared memory.
+pub const SHARED_LOAD_REQUESTS: Measure =
+    Measure::counted(Section::Counter, "shared_load_requests", &["shared", "loads"], Lower, |counters| {
+        let requests = counters.shared.load.requests;
+        (requests > 0).then(|| Cell::count(requests))
+    });
+
 /// Sectors over the fewest.
 pub const SECTORS_OVER_IDEAL: Measure = LOADS_OVER_IDEAL[0].titled(&["sectors", "/ ideal"]);
-/// Bytes that loads move for each that is asked for.
-pub const MOVED_A_LOAD: Measure = MOVED[0].titled(&["loaded bytes:", "moved / asked"]);
+/// Bytes that loads touch for each that is requested.
+pub const MOVED_A_LOAD: Measure = MOVED[0].titled(&["bytes touched", "/ requested"]);
 /// All passes over the banks.
 pub const SHARED_WAVEFRONTS: Measure = SHARED_TOTALS[0].titled(&["shared:", "wavefronts"]);
 /// All bank conflicts.
@@ -71,5 +78,9 @@ pub const INSTRUCTIONS_FIRST: Measure = INSTRUCTIONS[0].titled(&["warp", "instru
 pub const THREADS_FIRST: Measure = THREADS[0];
 /// The occupancy.
 pub const OCCUPANCY_FIRST: Measure = OCCUPANCIES[0];
-/// What limits it.
-pub const OCCUPANCY_LIMITS: Measure = OCCUPANCIES[1].titled(&["limited", "by"]);
+/// What limits the blocks of a multiprocessor, which may be full of warps.
+pub const BLOCK_LIMITS: Measure =
+    Measure::counted(Section::Counter, "blocks_limited_by", &["blocks", "limited by"], Neither, |counters| {
+        let limiters: Vec<_> = counters.occupancy?.limiters().map(simt::models::Limiter::name).collect();
+        Some(Cell::text(limiters.join(", ")))
+    });

@@ -27,7 +27,7 @@ fn the_legend_explains_what_the_columns_and_conclusions_name_and_nothing_else() 
     }
     report.subjects = &[];
     report.conclude(&[Conclusion::new("A load takes {}.", &[Gap::Of(Row::Named("padded"), &SHARED_LOAD_WAVEFRONTS)])]);
-    assert_eq!(report.conclusions, ["A load takes 32.0."]);
+    assert_eq!(report.conclusions, ["A load takes 32."]);
     assert!(text(&report, Format::Table).contains("Wavefronts are passes"));
 }
 
@@ -54,8 +54,8 @@ fn axes_are_columns_of_every_format() {
     assert!(text(&report, Format::Csv).starts_with("lab,device,name,rows,cols,pitched,seed,block,load_width,correct,"));
     let value: Value = serde_json::from_str(&text(&report, Format::Json)).unwrap();
     assert_eq!(value["variants"][1]["parameters"]["load_width"], 16);
-    // An axis that all rows share is in the heading; one that tells no variants apart stays beside the
-    // names.
+    // An axis that all rows share is in the heading; one that tells no variants apart stays beside
+    // the names.
     axis(&mut report, "layout", [json!("linear"), json!("linear")]);
     let table = text(&report, Format::Table);
     assert!(table.contains("seed 1, layout linear\n") && table.contains("\nload width right error"), "{table}");

@@ -1,4 +1,5 @@
-//! Tests of the arguments of `host run`: what is parsed, what is refused, and the data that is made.
+//! Tests of the arguments of `host run`: what is parsed, what is refused, and the data that is
+//! made.
 
 use super::*;
 

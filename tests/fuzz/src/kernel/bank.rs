@@ -1,5 +1,5 @@
-//! The banks of registers of a thread: predicates, halves, words and doubles. The generator, the text and the
-//! second machine use them. Plain data.
+//! The banks of registers of a thread: predicates, halves, words and doubles. The generator, the
+//! text and the second machine use them. Plain data.
 
 /// A bank of a thread's registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,5 +1,5 @@
-//! From a fuzzer's bytes to a kernel: every choice is drawn from the bytes, and only valid statements are made.
-//! `machine` and the tests call it. Pure.
+//! From a fuzzer's bytes to a kernel: every choice is drawn from the bytes, and only valid
+//! statements are made. `machine` and the tests call it. Pure.
 
 use arbitrary::{Result, Unstructured};
 
@@ -322,7 +322,8 @@ impl Generator<'_, '_> {
     }
 }
 
-/// Whether NVIDIA's compiler mishandles a guard on this operation (ptxas 13.5, driver 580): see the README.
+/// Whether NVIDIA's compiler mishandles a guard on this operation (ptxas 13.5, driver 580): see the
+/// README.
 fn loses_its_guard(text: &str) -> bool {
     text.starts_with("testp") || text.starts_with("set.") && (text.contains(".u16 ") || text.contains(".s16 "))
 }

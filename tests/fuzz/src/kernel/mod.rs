@@ -1,5 +1,5 @@
-//! Random kernels that do nothing PTX leaves open, as a tree: `generate` makes them, `text` writes them as PTX, and
-//! [`crate::scalar`] says what they must give.
+//! Random kernels that do nothing PTX leaves open, as a tree: `generate` makes them, `text` writes
+//! them as PTX, and [`crate::scalar`] says what they must give.
 //!
 //! A thread has four predicates, four halves, eight words and six doubles. They start with values
 //! that differ from thread to thread, and at the end go to the thread's own record in the output.
@@ -81,7 +81,8 @@ impl Region {
     }
 }
 
-/// What an access moves: the type's name, its bytes, the bank of its registers, and whether a load extends the sign.
+/// What an access moves: the type's name, its bytes, the bank of its registers, and whether a load
+/// extends the sign.
 #[derive(Clone, Copy, Debug)]
 pub struct Element {
     /// The name in PTX.
@@ -221,7 +222,8 @@ pub enum Vote {
 #[derive(Clone, Debug)]
 #[allow(missing_docs)] // the numbers are those of registers
 pub enum Together {
-    /// Each thread stores a word in shared memory, and reads that of the thread that `from` selects.
+    /// Each thread stores a word in shared memory, and reads that of the thread that `from`
+    /// selects.
     Exchange { value: u8, from: u8, result: u8 },
     /// `shfl.sync`; the predicate says whether the lane was in range.
     Shuffle { mode: ShuffleMode, value: u8, lane: u8, segment: u8, result: u8, predicate: u8 },
@@ -233,7 +235,8 @@ pub enum Together {
     MatchAll { value: u8, result: u8, predicate: u8 },
     /// `redux.sync`: one of [`REDUX`].
     Redux { operation: u8, value: u8, result: u8 },
-    /// `mma.sync` of 8 x 8 x 16 bytes, each factor signed or not. Two words are added, and two are the result.
+    /// `mma.sync` of 8 x 8 x 16 bytes, each factor signed or not. Two words are added, and two are
+    /// the result.
     Product { signed: [bool; 2], saturates: bool, factors: [u8; 2], added: u8, result: u8 },
     /// `ldmatrix`: this many matrices of 8 rows, each row the tile of a thread.
     Rows { matrices: u8, transposed: bool, result: u8 },
@@ -283,7 +286,8 @@ pub enum Statement {
     Reduce { reduction: u8, index: u8, value: u8, guard: Option<Guard> },
     /// A branch with two arms.
     If { condition: Condition, then: Vec<Statement>, otherwise: Vec<Statement> },
-    /// A loop with as many iterations as the low bits of a word say; one more if the test is at the end.
+    /// A loop with as many iterations as the low bits of a word say; one more if the test is at the
+    /// end.
     Loop { id: u8, count: u8, most: u32, test_at_end: bool, body: Vec<Statement> },
     /// Leaves the innermost loop.
     Break(Guard),

@@ -1,5 +1,6 @@
-//! Reduces a kernel to the smallest part that still shows a problem: it removes statements, and replaces others by
-//! their contents. The tests call it for a kernel that differs. Pure, except for the check that the caller passes.
+//! Reduces a kernel to the smallest part that still shows a problem: it removes statements, and
+//! replaces others by their contents. The tests call it for a kernel that differs. Pure, except for
+//! the check that the caller passes.
 
 use super::*;
 
@@ -42,7 +43,8 @@ impl Kernel {
         loop {
             let before = kept.statements();
             for cut in CUTS {
-                // From the end: later statements depend on earlier ones, and not the other way round.
+                // From the end: later statements depend on earlier ones, and not the other way
+                // round.
                 for index in (0..kept.statements()).rev() {
                     if let Some(smaller) = kept.cut(index, cut) {
                         attempt(&mut kept, smaller);

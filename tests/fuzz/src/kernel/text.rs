@@ -1,5 +1,5 @@
-//! A kernel as PTX. `machine`, the tests and the example call it; [`crate::scalar`] starts registers from the same
-//! numbers. Pure.
+//! A kernel as PTX. `machine`, the tests and the example call it; [`crate::scalar`] starts
+//! registers from the same numbers. Pure.
 
 mod together;
 
@@ -270,7 +270,8 @@ impl Writer<'_> {
         });
     }
 
-    /// The address within (the lower half of) a region that a word names, aligned for `bytes` bytes, to `%td0`.
+    /// The address within (the lower half of) a region that a word names, aligned for `bytes`
+    /// bytes, to `%td0`.
     fn address(&mut self, region: Region, index: u8, bytes: u32, half: bool) {
         let room = if half { region.bytes() / 2 } else { region.bytes() };
         self.line(format!("and.b32 %tr0, {}, {};", word(index), room - bytes));

@@ -28,6 +28,7 @@ fn circle(first: u8, index: u8) -> u8 {
 }
 
 /// What the threads of a warp do together.
+#[expect(clippy::too_many_lines, reason = "one arm for each case")]
 pub(super) fn in_warp(together: &Together, warp: &mut [Thread]) {
     let words =
         |warp: &[Thread], index: u8| -> Vec<u32> { warp.iter().map(|thread| thread.frame.word(index)).collect() };

@@ -19,7 +19,8 @@ pub fn launch() {
             assert_eq!((counted.load.sectors, counted.store.sectors), (size / 8, size / 8), "{}", variant.name);
         }
     }
-    // Bytes in flight, on a model: the registers of four loads of 16 bytes leave room for 5 blocks of 256 threads.
+    // Bytes in flight, on a model: the registers of four loads of 16 bytes leave room for 5 blocks
+    // of 256 threads.
     let report = run_on(&simulator("sim:hopper"), "launch", "--size 4194304 --block 256 --word f32x4 --loads 4");
     let variant = &report.variants[0];
     assert_eq!(variant.fact("bytes_in_flight_per_full_multiprocessor"), Some(&(5 * 256 * 4 * 16).into()));
@@ -47,7 +48,8 @@ pub fn offset() {
         store_sectors(&report, &name.replace("read", "write"), 4.0);
     }
     all_lanes_are_active(&report);
-    // A fifth sector where four would do. On G80, in its own unit: two half warps, and a transaction for each lane.
+    // A fifth sector where four would do. On G80, in its own unit: two half warps, and a
+    // transaction for each lane.
     let report = run("offset", "--size 65536 --read --offset 0,1");
     let g80 = right(run_on(&simulator("sim:g80"), "offset", "--size 65536 --read --offset 0,1"), "on g80");
     for (report, unit, aligned, misaligned) in
@@ -63,7 +65,8 @@ pub fn offset() {
     }
 }
 
-/// The lectures' table of transactions and bus use, for Fermi's lines, its sectors, and everything later.
+/// The lectures' table of transactions and bus use, for Fermi's lines, its sectors, and everything
+/// later.
 pub fn access() {
     let report = run("access", "--all --size 1024 --stride 2,8,16,32");
     let model = |pattern: &str, model: &str| {
@@ -103,7 +106,8 @@ pub fn access() {
     }
 }
 
-/// For structures of 12 bytes, a load of a field takes 12 sectors, of which a third is used; and so on.
+/// For structures of 12 bytes, a load of a field takes 12 sectors, of which a third is used; and so
+/// on.
 pub fn layout() {
     let report = run("layout", "--size 4096");
     for (name, sectors, used) in [

@@ -3,7 +3,8 @@
 
 use super::*;
 
-/// What variants on Kepler asked of the read-only cache, for each warp: queries, misses, and the sectors from L2.
+/// What variants on Kepler asked of the read-only cache, for each warp: queries, misses, and the
+/// sectors from L2.
 fn of_a_warp(report: &LabReport, name: &str, warps: u64) -> (f64, f64, f64) {
     let caches = counters(report, name).model.expect("a model").caches;
     let each = |count: u64| count as f64 / warps as f64;
@@ -45,14 +46,16 @@ pub fn cache() {
     assert_eq!(of_a_warp(&report, "nc-aligned", 8192 / 32), (8.0, 4.0, 4.0));
 }
 
-/// Texels. A sector of an array holds four floats of each of two rows, which warps on different schedulers read.
+/// Texels. A sector of an array holds four floats of each of two rows, which warps on different
+/// schedulers read.
 pub fn texture() {
     let report = right(run_on(&simulator("sim:kepler"), "texture", "--all --size 128"), "on Kepler");
     let of = |name| of_a_warp(&report, name, 128 * 128 / 32);
     assert_eq!(of("linear-texture"), (8.0, 4.0, 4.0));
     assert_eq!(of("rows-texture"), (8.0, 8.0, 8.0));
     assert_eq!(of("columns-texture"), (16.0, 16.0, 16.0));
-    // Eight rows of four texels, which begin in the middle: two sectors a row, and five pairs of rows.
+    // Eight rows of four texels, which begin in the middle: two sectors a row, and five pairs of
+    // rows.
     assert_eq!(of("windows-texture"), (16.0, 10.0, 10.0));
     let caches = counters(&report, "windows-texture").model.expect("a model").caches;
     assert_eq!((caches.read_only_load.sectors, caches.dram_read_bytes), (0, 128 * 128 * 4));

@@ -41,9 +41,9 @@ pub fn texture() {
         let (rows, morton) = (sectors(format!("{walk}-row-order")), sectors(format!("{walk}-morton-order")));
         assert!(morton < rows, "{walk}: {morton} against {rows}");
     }
-    // A sector of an array is 4 x 2 texels, as along a Morton curve, and counts once for a warp. Four
-    // lanes look it up together: the windows, which begin in the middle, need 16 lookups for 10
-    // sectors.
+    // A sector of an array is 4 x 2 texels, as along a Morton curve, and counts once for a warp.
+    // Four lanes look it up together: the windows, which begin in the middle, need 16 lookups for
+    // 10 sectors.
     for walk in ["rows", "columns", "diagonals", "windows"] {
         let texture = counters(&report, &format!("{walk}-texture"));
         assert_eq!(texture.texture_sectors_of_warps, sectors(format!("{walk}-morton-order")), "{walk}");

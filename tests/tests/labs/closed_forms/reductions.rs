@@ -10,7 +10,8 @@ pub fn reduce() {
     let steps: Vec<(u64, u64)> = (0..8).map(|step| (1 << step, block >> (step + 1))).collect();
     let shared = |step: &str| counters(&report, &format!("{step}-sum-f32")).shared;
     let of_tree = |requests: u64| (2 * requests, requests);
-    // reduce1: all warps take part while each has a thread that works; then every second, every fourth.
+    // reduce1: all warps take part while each has a thread that works; then every second, every
+    // fourth.
     let warps: u64 = steps.iter().map(|&(s, _)| if s < 32 { block / 32 } else { block / (2 * s) }).sum();
     let (loads, stores) = of_tree(warps);
     // The first store of each thread, and the last load of the first.
@@ -38,11 +39,13 @@ pub fn reduce() {
     for step in ["reduce3", "reduce4", "reduce5", "reduce6"] {
         assert_eq!(shared(step).load.bank_conflicts + shared(step).store.bank_conflicts, 0, "{step}");
     }
-    // reduce5: two steps of the block, then six of one warp, with two loads in the first and one in the others.
+    // reduce5: two steps of the block, then six of one warp, with two loads in the first and one in
+    // the others.
     assert_eq!(shared("reduce5").load.requests, 2 * (4 + 2) + 7 + 1);
     // reduce6: a value of each warp, and one load of the first warp.
     assert_eq!((shared("reduce6").load.requests, shared("reduce6").store.requests), (1, block / 32));
-    // Active lanes: from reduce2 on whole warps work. In reduce2 and reduce3 these are the same threads.
+    // Active lanes: from reduce2 on whole warps work. In reduce2 and reduce3 these are the same
+    // threads.
     let lanes =
         |step: &str| counters(&report, &format!("{step}-sum-f32")).active_lanes_per_instruction().expect("lanes");
     assert!(lanes("reduce1") < lanes("reduce2") && lanes("reduce1") < lanes("reduce3"));
@@ -54,7 +57,8 @@ pub fn reduce() {
         variant(&report, "reduce1-sum-f32").launches.iter().map(|(_, counted)| counted.global.load.requests).sum();
     assert_eq!(counters(&report, "reduce1-sum-f32").global.load.requests, of_launches);
     assert_eq!(of_launches, 65536 / 32 + 256 / 32);
-    // The best: one request for 32 words of 16 bytes, and for a few values one store and nothing else.
+    // The best: one request for 32 words of 16 bytes, and for a few values one store and nothing
+    // else.
     let global = |report: &LabReport| counters(report, "best-sum-f32").global;
     let small = global(&run("reduce", "--size 8192 --best"));
     assert_eq!((small.load.requests, small.store.requests), (8192 / 128, 1));
@@ -64,12 +68,14 @@ pub fn reduce() {
     let best = global(&report);
     assert_eq!(variant(&report, "best-sum-f32").launches.len(), 1);
     assert_eq!((best.load.requests, best.store.requests), (5000_u64.div_ceil(32) + 1, 9 + 1 + 1));
-    // A value for each of 16 warps in ten blocks, read as four words in each block, and once more in the last block.
+    // A value for each of 16 warps in ten blocks, read as four words in each block, and once more
+    // in the last block.
     let shared = counters(&report, "best-sum-f32").shared;
     assert_eq!((shared.store.requests, shared.load.requests), (11 * 16, 11 * 4));
 }
 
-/// In shared memory, only the vectors' loads and a store for each block; in global memory, those of the tree as well.
+/// In shared memory, only the vectors' loads and a store for each block; in global memory, those of
+/// the tree as well.
 pub fn dot() {
     let (size, block) = (4096, 256);
     let report = run("dot", &format!("--size {size} --block {block}"));
@@ -87,7 +93,8 @@ pub fn dot() {
     let report = run("dot", "--size 4097 --shared");
     let sectors = |name| counters(&report, name).global.load.sectors_per_request().expect("loads");
     assert!(sectors("shared-linear") > 4.4 && sectors("shared-aligned") < 4.0);
-    // The best: words of 16 bytes if both vectors are aligned to them. 1000 words of each are two blocks.
+    // The best: words of 16 bytes if both vectors are aligned to them. 1000 words of each are two
+    // blocks.
     let report = run("dot", "--size 4000 --best");
     for name in ["best-linear", "best-aligned"] {
         let global = counters(&report, name).global;
@@ -99,7 +106,8 @@ pub fn dot() {
     );
 }
 
-/// A thread for each row reads 32 rows at once. A block for each row, or a thread for each column, reads neighbours.
+/// A thread for each row reads 32 rows at once. A block for each row, or a thread for each column,
+/// reads neighbours.
 pub fn rows() {
     let report = run("rows", "--rows 64 --cols 256 --all");
     for statistic in ["sum", "mean", "max", "min", "squares"] {

@@ -102,7 +102,8 @@ pub fn gram() {
     let tesla = right(run_on(&simulator("sim:tesla"), "gram", "--rows 64 --cols 64 --tiled16 --padded16"), "on tesla");
     wavefronts(&tesla, "tiled16", (2.0 + 32.0) / 2.0);
     wavefronts(&tesla, "padded16", 2.0);
-    // Two of the four tiles of 32 x 32 are on the diagonal, and only one of the other two is computed.
+    // Two of the four tiles of 32 x 32 are on the diagonal, and only one of the other two is
+    // computed.
     assert_eq!(counters(&report, "mirrored").shared.load.requests - 32, loads / 4 * 3);
     // Register tiles: three tiles of 128 x 128, of which one is written twice. Each of 8 warps of a
     // block writes 16 words of 16 bytes a lane, and fills the sectors both ways. As in `matmul`,
@@ -151,7 +152,8 @@ pub fn banks() {
     wavefronts(&report, "bytes-16", 4.0);
 }
 
-/// Blocks that fit 228 KB, each with 1 KB for the system. Static and dynamic shared memory count alike.
+/// Blocks that fit 228 KB, each with 1 KB for the system. Static and dynamic shared memory count
+/// alike.
 pub fn shared() {
     let report = run("shared", "--all --size 131072 --block 256");
     for kilobytes in [1_u32, 4, 8, 16, 32, 48, 64, 96, 160, 227] {

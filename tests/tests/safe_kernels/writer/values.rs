@@ -3,8 +3,8 @@
 use super::*;
 
 impl Writer {
-    /// A number that decides where threads go, and where the statements stand that it decides about.
-    /// Now and then it is the builder that has to say that not all threads come there.
+    /// A number that decides where threads go, and where the statements stand that it decides
+    /// about. Now and then it is the builder that has to say that not all threads come there.
     pub(super) fn decision(&mut self, place: Place) -> (String, Place) {
         match place {
             Place::Plain | Place::Between => match self.below(20) {

@@ -4,7 +4,7 @@ use crate::Type::*;
 use crate::errors::{OperandError, Parsed, fault};
 use crate::typing::context::Context;
 use crate::typing::memory::{hints, operands_and_policy};
-use crate::{AsyncCopy, MbarrierAction, MbarrierArrival, MbarrierPhase, MbarrierTest, Op, Space};
+use crate::{AsyncCopy, AsyncOp, MbarrierAction, MbarrierArrival, MbarrierPhase, MbarrierTest, Space};
 
 /// State spaces of barriers and destinations in the block's own memory.
 const SHARED: &[Space] = &[Space::Shared];
@@ -14,17 +14,17 @@ const CLUSTER: &[Space] = &[Space::Shared, Space::ClusterShared];
 
 /// `cp.async...`, except copies by the copy engine (`cp.async.bulk`), which are in
 /// [`crate::typing::copy::bulk`]
-pub(in crate::typing) fn copy(c: &mut Context<'_, '_>) -> Parsed<Op> {
+pub(in crate::typing) fn copy(c: &mut Context<'_, '_>) -> Parsed<AsyncOp> {
     c.require(&[("async", ())], "`.async`")?;
     if c.accept("commit_group") {
         c.operands(0)?;
-        Ok(Op::CommitCopies)
+        Ok(AsyncOp::Commit)
     } else if c.accept("wait_all") {
         c.operands(0)?;
-        Ok(Op::WaitForCopies { groups_left: None })
+        Ok(AsyncOp::Wait { groups_left: None })
     } else if c.accept("wait_group") {
         c.operands(1)?;
-        Ok(Op::WaitForCopies { groups_left: Some(c.immediate(0, u32::MAX.into())? as u32) })
+        Ok(AsyncOp::Wait { groups_left: Some(c.immediate(0, u32::MAX.into())? as u32) })
     } else if c.accept("mbarrier") {
         arrive_after_copies(c)
     } else {
@@ -33,17 +33,17 @@ pub(in crate::typing) fn copy(c: &mut Context<'_, '_>) -> Parsed<Op> {
 }
 
 /// `cp.async.mbarrier.arrive{.noinc}{.shared}.b64 [a];`
-fn arrive_after_copies(c: &mut Context<'_, '_>) -> Parsed<Op> {
+fn arrive_after_copies(c: &mut Context<'_, '_>) -> Parsed<AsyncOp> {
     c.require(&[("arrive", ())], "`.arrive`")?;
     let counted_before = c.accept("noinc");
     let space = c.choose_of(SHARED).unwrap_or(Space::Generic);
     c.ty_of(&[B64])?;
     c.operands(1)?;
-    Ok(Op::ArriveAfterCopies { space, counted_before, address: c.address(0, space)? })
+    Ok(AsyncOp::ArriveAfterCopies { space, counted_before, address: c.address(0, space)? })
 }
 
 /// `cp.async.ca.shared.global{hints} [d], [s], 16{, source bytes or predicate}{, policy};`
-fn copy_bytes(c: &mut Context<'_, '_>) -> Parsed<Op> {
+fn copy_bytes(c: &mut Context<'_, '_>) -> Parsed<AsyncOp> {
     let at_l2_only = c.require(&[("ca", false), ("cg", true)], "`.ca` or `.cg`")?;
     c.require_of(SHARED, "`.shared`")?;
     c.require(&[("global", ())], "`.global`")?;
@@ -68,7 +68,7 @@ fn copy_bytes(c: &mut Context<'_, '_>) -> Parsed<Op> {
         }
     }
     let (dst, src) = (c.address(0, Space::Shared)?, c.address(1, Space::Global)?);
-    Ok(Op::CopyAsync(Box::new(AsyncCopy { dst, src, bytes, at_l2_only, source_bytes, ignore_source })))
+    Ok(AsyncOp::Copy(Box::new(AsyncCopy { dst, src, bytes, at_l2_only, source_bytes, ignore_source })))
 }
 
 /// Ordering and scope, which have no effect here: all threads see one shared memory.
@@ -88,7 +88,7 @@ fn ending(c: &mut Context<'_, '_>, spaces: &[Space]) -> Parsed<Space> {
 
 /// `mbarrier.init`, `inval`, `expect_tx`, `complete_tx`, `arrive`, `arrive_drop`, `test_wait`,
 /// `try_wait`, `pending_count`
-pub(in crate::typing) fn mbarrier(c: &mut Context<'_, '_>) -> Parsed<Op> {
+pub(in crate::typing) fn mbarrier(c: &mut Context<'_, '_>) -> Parsed<AsyncOp> {
     #[derive(Clone, Copy)]
     enum Form {
         Initialize,
@@ -118,12 +118,12 @@ pub(in crate::typing) fn mbarrier(c: &mut Context<'_, '_>) -> Parsed<Op> {
             let space = ending(c, SHARED)?;
             c.operands(2)?;
             let action = MbarrierAction::Initialize { count: c.src32(1)? };
-            Ok(Op::Mbarrier { action, space, address: c.address(0, space)? })
+            Ok(AsyncOp::Mbarrier { action, space, address: c.address(0, space)? })
         }
         Form::Invalidate => {
             let space = ending(c, SHARED)?;
             c.operands(1)?;
-            Ok(Op::Mbarrier { action: MbarrierAction::Invalidate, space, address: c.address(0, space)? })
+            Ok(AsyncOp::Mbarrier { action: MbarrierAction::Invalidate, space, address: c.address(0, space)? })
         }
         Form::Expect | Form::Complete => {
             ordering(c, &[("relaxed", ())])?;
@@ -132,21 +132,21 @@ pub(in crate::typing) fn mbarrier(c: &mut Context<'_, '_>) -> Parsed<Op> {
             let bytes = c.src32(1)?;
             let expects = matches!(form, Form::Expect);
             let action = if expects { MbarrierAction::Expect { bytes } } else { MbarrierAction::Complete { bytes } };
-            Ok(Op::Mbarrier { action, space, address: c.address(0, space)? })
+            Ok(AsyncOp::Mbarrier { action, space, address: c.address(0, space)? })
         }
         Form::Arrive { drops } => arrive(c, drops),
         Form::Test { suspends } => test(c, suspends),
         Form::Count => {
             c.ty_of(&[B64])?;
             c.operands(2)?;
-            Ok(Op::PendingCount { dst: c.dst(0, U32)?, state: c.src(1, B64)? })
+            Ok(AsyncOp::PendingCount { dst: c.dst(0, U32)?, state: c.src(1, B64)? })
         }
     }
 }
 
 /// `mbarrier.arrive{.expect_tx}{.release.cta}{.shared}.b64 state, [a]{, count};`, `.noComplete`
 /// with a count
-fn arrive(c: &mut Context<'_, '_>, drops: bool) -> Parsed<Op> {
+fn arrive(c: &mut Context<'_, '_>, drops: bool) -> Parsed<AsyncOp> {
     let expects = c.accept("expect_tx");
     let never_completes = !expects && c.accept("noComplete");
     ordering(c, &[("release", ()), ("relaxed", ())])?;
@@ -162,12 +162,12 @@ fn arrive(c: &mut Context<'_, '_>, drops: bool) -> Parsed<Op> {
     let number = if c.count() == 3 { Some(c.src32(2)?) } else { None };
     let (count, expect) = if expects { (None, number) } else { (number, None) };
     let action = MbarrierAction::Arrive(MbarrierArrival { state, count, expect, drops, never_completes });
-    Ok(Op::Mbarrier { action, space, address })
+    Ok(AsyncOp::Mbarrier { action, space, address })
 }
 
 /// `mbarrier.try_wait{.parity}{.acquire.cta}{.shared}.b64 p, [a], phase{, time};`; `test_wait` has
 /// no time
-fn test(c: &mut Context<'_, '_>, suspends: bool) -> Parsed<Op> {
+fn test(c: &mut Context<'_, '_>, suspends: bool) -> Parsed<AsyncOp> {
     let by_parity = c.accept("parity");
     ordering(c, &[("acquire", ()), ("relaxed", ())])?;
     let space = ending(c, SHARED)?;
@@ -178,5 +178,5 @@ fn test(c: &mut Context<'_, '_>, suspends: bool) -> Parsed<Op> {
     if c.count() == 4 {
         c.src32(3)?;
     }
-    Ok(Op::Mbarrier { action: MbarrierAction::Test(MbarrierTest { dst, phase }), space, address })
+    Ok(AsyncOp::Mbarrier { action: MbarrierAction::Test(MbarrierTest { dst, phase }), space, address })
 }

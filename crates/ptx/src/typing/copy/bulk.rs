@@ -9,7 +9,7 @@ use crate::typing::copy::tensor;
 use crate::typing::copy::tensor::COUNTS_BYTES;
 use crate::typing::memory::operands_and_policy;
 use crate::typing::names::Width;
-use crate::{AsyncStore, AtomicOp, BulkCopy, Op, Operand, Space, Type};
+use crate::{AsyncOp, AsyncStore, AtomicOp, BulkCopy, Op, Operand, Space, Type};
 
 /// The most bytes of a copy.
 const MOST_BYTES: u64 = (1 << 20) - 16;
@@ -25,11 +25,11 @@ pub(in crate::typing) fn copy(c: &mut Context<'_, '_>) -> Parsed<Op> {
         copy_bytes(c, true)
     } else if c.accept("commit_group") {
         c.operands(0)?;
-        Ok(Op::CommitBulkCopies)
+        Ok(Op::Async(AsyncOp::CommitBulk))
     } else if c.accept("wait_group") {
         let reads_only = c.accept("read");
         c.operands(1)?;
-        Ok(Op::WaitForBulkCopies { groups_left: c.immediate(0, u32::MAX.into())? as u32, reads_only })
+        Ok(Op::Async(AsyncOp::WaitForBulk { groups_left: c.immediate(0, u32::MAX.into())? as u32, reads_only }))
     } else if c.accept("prefetch") {
         prefetch(c)
     } else {
@@ -75,7 +75,8 @@ fn copy_bytes(c: &mut Context<'_, '_>, reduces: bool) -> Parsed<Op> {
     let (dst, src) = (c.address(0, to)?, c.address(1, from)?);
     let barrier = if has_barrier { Some(c.address(3, to)?) } else { None };
     let blocks = if multicasts { Some(c.src(4, B16)?) } else { None };
-    Ok(Op::BulkCopy(Box::new(BulkCopy { dst, to, src, from, bytes: bytes(c, 2)?, barrier, blocks, reduction })))
+    let copy = BulkCopy { dst, to, src, from, bytes: bytes(c, 2)?, barrier, blocks, reduction };
+    Ok(Op::Async(AsyncOp::BulkCopy(Box::new(copy))))
 }
 
 /// Operand `index`: a number of bytes, a multiple of 16.
@@ -151,5 +152,5 @@ pub(in crate::typing) fn store(c: &mut Context<'_, '_>) -> Parsed<Op> {
     let parts = c.parts(1, lanes)?;
     let srcs = parts.iter().map(|part| c.source(part, ty, Width::Exact)).collect::<Parsed<_>>()?;
     let (address, barrier) = (c.address(0, space)?, c.address(2, space)?);
-    Ok(Op::StoreAsync(Box::new(AsyncStore { space, op, ty, srcs, address, barrier })))
+    Ok(Op::Async(AsyncOp::Store(Box::new(AsyncStore { space, op, ty, srcs, address, barrier }))))
 }

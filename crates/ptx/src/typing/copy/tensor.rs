@@ -8,7 +8,7 @@ use crate::typing::atomic;
 use crate::typing::context::Context;
 use crate::typing::memory::{map_bytes, operands_and_policy};
 use crate::typing::names::Width;
-use crate::{Address, Op, Operand, Scope, Space, TensorCopy, TensorField, TensorMode, TensorTransfer, Type};
+use crate::{Address, AsyncOp, Op, Operand, Scope, Space, TensorCopy, TensorField, TensorMode, TensorTransfer, Type};
 
 /// How a barrier counts the bytes.
 pub(in crate::typing) const COUNTS_BYTES: [(&str, ()); 1] = [("mbarrier::complete_tx::bytes", ())];
@@ -56,7 +56,7 @@ fn load(c: &mut Context<'_, '_>, rank: usize, space: Space) -> Parsed<Op> {
     let mode = mode(c, columns, 3, rank)?;
     let blocks = if multicasts { Some(c.src(3 + usize::from(has_offsets), B16)?) } else { None };
     let transfer = TensorTransfer::Load { dst, space, barrier, blocks };
-    Ok(Op::TensorCopy(Box::new(TensorCopy { map, coordinates, mode, transfer })))
+    Ok(Op::Async(AsyncOp::TensorCopy(Box::new(TensorCopy { map, coordinates, mode, transfer }))))
 }
 
 /// `cp{.reduce}.async.bulk.tensor.2d.global.shared::cta{.op}{.tile|.im2col_no_offs}.bulk_group{.L2::cache_hint}
@@ -70,7 +70,7 @@ fn store(c: &mut Context<'_, '_>, rank: usize, reduces: bool) -> Parsed<Op> {
     let (map, coordinates) = element(c, 0, rank)?;
     let transfer = TensorTransfer::Store { src: c.address(1, Space::Shared)?, reduction };
     let mode = mode(c, columns, 0, rank)?;
-    Ok(Op::TensorCopy(Box::new(TensorCopy { map, coordinates, mode, transfer })))
+    Ok(Op::Async(AsyncOp::TensorCopy(Box::new(TensorCopy { map, coordinates, mode, transfer }))))
 }
 
 /// `cp.async.bulk.prefetch.tensor.2d.L2.global{.tile|.im2col}{.L2::cache_hint} [map, {x, y}]{,
@@ -199,7 +199,7 @@ fn replace(c: &mut Context<'_, '_>) -> Parsed<Op> {
         Field::OfDimension(field, ty) => (field(c.immediate(1, MOST_DIMENSIONS - 1)? as u8), c.src(2, ty)?),
         Field::Coded(field, most) => (field, Operand::Integer(c.immediate(1, most)?)),
     };
-    Ok(Op::ReplaceTensorField { space, address, field, value })
+    Ok(Op::Async(AsyncOp::ReplaceTensorField { space, address, field, value }))
 }
 
 /// `tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned [d],
@@ -214,5 +214,6 @@ fn copy_map(c: &mut Context<'_, '_>) -> Parsed<Op> {
     c.require(&[("aligned", ())], "`.aligned`")?;
     c.operands(3)?;
     map_bytes(c, 2)?;
-    Ok(Op::CopyTensorMap { dst: c.address(0, Space::Global)?, src: c.address(1, Space::Shared)?, scope })
+    let (dst, src) = (c.address(0, Space::Global)?, c.address(1, Space::Shared)?);
+    Ok(Op::Async(AsyncOp::CopyTensorMap { dst, src, scope }))
 }

@@ -6,7 +6,7 @@ use crate::errors::{InstructionError, OperandError, Parsed, fault};
 use crate::syntax::operands::{Raw, RawOperand};
 use crate::typing::context::Context;
 use crate::typing::names::Width;
-use crate::{Destination, MatrixRole, MatrixShape, MatrixType, Op, Operand, Space, Type};
+use crate::{Destination, MatrixOp, MatrixRole, MatrixShape, MatrixType, Operand, Space, Type};
 
 /// `.sync.aligned`, which all matrix instructions have: the warp executes them together.
 pub(in crate::typing) fn aligned(c: &mut Context<'_, '_>) -> Parsed<()> {
@@ -144,23 +144,23 @@ fn moved(c: &mut Context<'_, '_>) -> Parsed<(usize, bool, Space)> {
 }
 
 /// `ldmatrix.sync.aligned.m8n8.x4{.trans}{.shared}.b16 {d0, d1, d2, d3}, [a];`
-pub(in crate::typing) fn load(c: &mut Context<'_, '_>) -> Parsed<Op> {
+pub(in crate::typing) fn load(c: &mut Context<'_, '_>) -> Parsed<MatrixOp> {
     let (count, transposed, space) = moved(c)?;
-    Ok(Op::LoadMatrix { space, transposed, dsts: written(c, 0, (count, B32))?, address: c.address(1, space)? })
+    Ok(MatrixOp::Load { space, transposed, dsts: written(c, 0, (count, B32))?, address: c.address(1, space)? })
 }
 
 /// `stmatrix.sync.aligned.m8n8.x4{.trans}{.shared}.b16 [a], {s0, s1, s2, s3};`
-pub(in crate::typing) fn store(c: &mut Context<'_, '_>) -> Parsed<Op> {
+pub(in crate::typing) fn store(c: &mut Context<'_, '_>) -> Parsed<MatrixOp> {
     let (count, transposed, space) = moved(c)?;
-    Ok(Op::StoreMatrix { space, transposed, address: c.address(0, space)?, srcs: read(c, 1, (count, B32))? })
+    Ok(MatrixOp::Store { space, transposed, address: c.address(0, space)?, srcs: read(c, 1, (count, B32))? })
 }
 
 /// `movmatrix.sync.aligned.m8n8.trans.b16 d, a;`
-pub(in crate::typing) fn transpose(c: &mut Context<'_, '_>) -> Parsed<Op> {
+pub(in crate::typing) fn transpose(c: &mut Context<'_, '_>) -> Parsed<MatrixOp> {
     aligned(c)?;
     eight_by_eight(c)?;
     c.require(&[("trans", ())], "`.trans`")?;
     c.ty_of(&[B16])?;
     c.operands(2)?;
-    Ok(Op::TransposeMatrix { dst: c.dst(0, B32)?, src: c.src(1, B32)? })
+    Ok(MatrixOp::Transpose { dst: c.dst(0, B32)?, src: c.src(1, B32)? })
 }

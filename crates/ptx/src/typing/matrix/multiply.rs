@@ -5,7 +5,7 @@ use crate::errors::Parsed;
 use crate::typing::context::Context;
 use crate::typing::matrix::fragments::{aligned, element, shape};
 use crate::typing::matrix::product::{Product, ROUNDINGS, bit_product, layouts, no_such_product};
-use crate::{MatrixLayout, MatrixType, Op};
+use crate::{MatrixLayout, MatrixOp, MatrixType};
 use MatrixType::*;
 
 /// Element types of A and B that can be multiplied with each other.
@@ -86,7 +86,7 @@ const SHAPES: [[u32; 3]; 11] = [
 
 /// `mma{.sp}.sync.aligned.shape.row.col{.satfinite}{.rn}.d.a.b.c{.xor.popc} D, A, B, C{, metadata,
 /// selector};`
-pub(in crate::typing) fn multiply(c: &mut Context<'_, '_>) -> Parsed<Op> {
+pub(in crate::typing) fn multiply(c: &mut Context<'_, '_>) -> Parsed<MatrixOp> {
     let is_sparse = c.accept("sp") || c.accept("sp::ordered_metadata");
     aligned(c)?;
     let shape = shape(c, &SHAPES, "a shape such as `.m16n8k16`")?;

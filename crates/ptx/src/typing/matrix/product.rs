@@ -5,7 +5,9 @@ use crate::Type::B32;
 use crate::errors::{InstructionError, Parsed, fault};
 use crate::typing::context::Context;
 use crate::typing::matrix::fragments::{read, registers, written};
-use crate::{BitProduct, MatrixLayout, MatrixMultiply, MatrixRole, MatrixShape, MatrixType, Op, Rounding, Sparsity};
+use crate::{
+    BitProduct, MatrixLayout, MatrixMultiply, MatrixOp, MatrixRole, MatrixShape, MatrixType, Rounding, Sparsity,
+};
 
 /// Roundings of f64 sums.
 pub(in crate::typing) const ROUNDINGS: [Rounding; 4] =
@@ -39,7 +41,7 @@ pub(in crate::typing) struct Product {
 
 impl Product {
     /// Reads the operands: D, A, B and C, and the metadata and selector of a sparse product.
-    pub fn multiply(self, c: &mut Context<'_, '_>, is_sparse: bool) -> Parsed<Op> {
+    pub fn multiply(self, c: &mut Context<'_, '_>, is_sparse: bool) -> Parsed<MatrixOp> {
         let Product { is_wmma, shape, layouts: (a_layout, b_layout), types, saturate, rounding, bit_product } = self;
         let [d_ty, a_ty, b_ty, c_ty] = types;
         c.operands(if is_sparse { 6 } else { 4 })?;
@@ -63,7 +65,7 @@ impl Product {
             c: read(c, 3, sum(c_ty))?,
             sparsity: if is_sparse { Some(sparsity(c, 4, shape, a_ty)?) } else { None },
         };
-        Ok(Op::MatrixMultiply(Box::new(product)))
+        Ok(MatrixOp::Multiply(Box::new(product)))
     }
 }
 

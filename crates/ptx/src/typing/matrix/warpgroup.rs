@@ -8,11 +8,11 @@ use crate::syntax::operands::Raw;
 use crate::typing::context::Context;
 use crate::typing::matrix::fragments::{aligned, element, read, registers, shape_that, written};
 use crate::typing::matrix::product::{no_such_product, sparsity};
-use crate::{BitProduct, MatrixRole, MatrixShape, MatrixType, Op, WarpgroupFactor, WarpgroupMultiply};
+use crate::{BitProduct, MatrixOp, MatrixRole, MatrixShape, MatrixType, WarpgroupFactor, WarpgroupMultiply};
 use MatrixType::*;
 
 /// `wgmma.fence`, `wgmma.commit_group`, `wgmma.wait_group`, `wgmma.mma_async`
-pub(in crate::typing) fn wgmma(c: &mut Context<'_, '_>) -> Parsed<Op> {
+pub(in crate::typing) fn wgmma(c: &mut Context<'_, '_>) -> Parsed<MatrixOp> {
     #[derive(Clone, Copy)]
     enum Form {
         Fence,
@@ -37,9 +37,9 @@ pub(in crate::typing) fn wgmma(c: &mut Context<'_, '_>) -> Parsed<Op> {
     aligned(c)?;
     c.operands(usize::from(matches!(form, Form::Wait)))?;
     Ok(match form {
-        Form::Fence => Op::WarpgroupFence,
-        Form::Commit => Op::CommitProducts,
-        _ => Op::WaitForProducts { groups_left: c.immediate(0, u32::MAX.into())? as u32 },
+        Form::Fence => MatrixOp::WarpgroupFence,
+        Form::Commit => MatrixOp::CommitProducts,
+        _ => MatrixOp::WaitForProducts { groups_left: c.immediate(0, u32::MAX.into())? as u32 },
     })
 }
 
@@ -61,7 +61,7 @@ fn exists(n: u32, d: MatrixType, a: MatrixType, b: MatrixType) -> bool {
 
 /// `wgmma.mma_async{.sp}.sync.aligned.shape{.satfinite}.d.a.b{.and.popc} D, A, B{, metadata,
 /// selector}, scale-d{, imm-scale-a, imm-scale-b{, imm-trans-a}{, imm-trans-b}};`
-fn multiply(c: &mut Context<'_, '_>) -> Parsed<Op> {
+fn multiply(c: &mut Context<'_, '_>) -> Parsed<MatrixOp> {
     let is_sparse = c.accept("sp");
     aligned(c)?;
     let fits = |&[m, n, _]: &[u32; 3]| m == 64 && n.is_multiple_of(8) && (8..=256).contains(&n);
@@ -124,7 +124,7 @@ fn multiply(c: &mut Context<'_, '_>) -> Parsed<Op> {
         negate_b: has_signs && is_negative(c, scale + 2)?,
         sparsity: if is_sparse { Some(sparsity(c, 3, shape, a_ty)?) } else { None },
     };
-    Ok(Op::WarpgroupMultiply(Box::new(product)))
+    Ok(MatrixOp::WarpgroupMultiply(Box::new(product)))
 }
 
 /// `.and.popc`

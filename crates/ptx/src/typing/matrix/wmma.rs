@@ -6,7 +6,9 @@ use crate::errors::{Parsed, fault};
 use crate::typing::context::Context;
 use crate::typing::matrix::fragments::{aligned, element, read, registers, shape, written};
 use crate::typing::matrix::product::{Product, ROUNDINGS, bit_product, layouts, no_such_product};
-use crate::{InstructionError, MatrixLayout, MatrixRole, MatrixShape, MatrixTile, MatrixType, Op, Operand, Space};
+use crate::{
+    InstructionError, MatrixLayout, MatrixOp, MatrixRole, MatrixShape, MatrixTile, MatrixType, Operand, Space,
+};
 use MatrixType::*;
 
 /// All shapes of `wmma`.
@@ -48,7 +50,7 @@ fn layout_fits(role: MatrixRole, layout: MatrixLayout, ty: MatrixType) -> bool {
 }
 
 /// `wmma.load...`, `wmma.mma...`, `wmma.store...`
-pub(in crate::typing) fn wmma(c: &mut Context<'_, '_>) -> Parsed<Op> {
+pub(in crate::typing) fn wmma(c: &mut Context<'_, '_>) -> Parsed<MatrixOp> {
     #[derive(Clone, Copy)]
     enum Form {
         Load,
@@ -83,7 +85,7 @@ fn stride(c: &mut Context<'_, '_>) -> Parsed<Option<Operand>> {
 }
 
 /// `wmma.load.a.sync.aligned.row.m16n16k16{.global}.f16 {d0, ...}, [a]{, stride};`
-fn load(c: &mut Context<'_, '_>) -> Parsed<Op> {
+fn load(c: &mut Context<'_, '_>) -> Parsed<MatrixOp> {
     let roles = [("a", MatrixRole::A), ("b", MatrixRole::B), ("c", MatrixRole::Accumulator)];
     let role = c.require(&roles, "`.a`, `.b` or `.c`")?;
     let (shape, layout, space, ty) = tile(c, role)?;
@@ -91,23 +93,23 @@ fn load(c: &mut Context<'_, '_>) -> Parsed<Op> {
     let dsts = written(c, 0, registers(shape, role, ty, true))?;
     let address = c.address(1, space)?;
     let tile = MatrixTile { role, shape, layout, ty, space, address, stride: stride(c)? };
-    Ok(Op::LoadFragment { tile: Box::new(tile), dsts })
+    Ok(MatrixOp::LoadFragment { tile: Box::new(tile), dsts })
 }
 
 /// `wmma.store.d.sync.aligned.row.m16n16k16{.global}.f32 [a], {s0, ...}{, stride};`
-fn store(c: &mut Context<'_, '_>) -> Parsed<Op> {
+fn store(c: &mut Context<'_, '_>) -> Parsed<MatrixOp> {
     let role = c.require(&[("d", MatrixRole::Accumulator)], "`.d`")?;
     let (shape, layout, space, ty) = tile(c, role)?;
     c.operands_between(2..=3)?;
     let address = c.address(0, space)?;
     let srcs = read(c, 1, registers(shape, role, ty, true))?;
     let tile = MatrixTile { role, shape, layout, ty, space, address, stride: stride(c)? };
-    Ok(Op::StoreFragment { tile: Box::new(tile), srcs })
+    Ok(MatrixOp::StoreFragment { tile: Box::new(tile), srcs })
 }
 
 /// `wmma.mma{.xor.popc}.sync.aligned.row.col.m16n16k16.f32.f32 D, A, B, C;` for f16; other types
 /// name those of D, A, B and C
-fn multiply(c: &mut Context<'_, '_>) -> Parsed<Op> {
+fn multiply(c: &mut Context<'_, '_>) -> Parsed<MatrixOp> {
     let bit_product = if c.has_modifier("popc") { Some(bit_product(c)?) } else { None };
     aligned(c)?;
     let layouts = layouts(c)?;

@@ -7,7 +7,7 @@ use crate::machine::mbarrier::{barrier_addresses, update};
 use crate::machine::state::{At, Fault, Refused, Warp, Worker};
 use crate::machine::{access, copy, observe};
 use crate::memory::Mbarrier;
-use crate::program::{Asynchronous, Fence, MbarrierAction};
+use crate::program::{Asynchronous, Fence, MbarrierAccess, MbarrierAction};
 
 /// Executes an instruction. Returns whether the split continues; otherwise it waits.
 pub(crate) fn execute<'l>(
@@ -50,7 +50,7 @@ pub(crate) fn execute<'l>(
         Asynchronous::ArriveAfterCopies { reach, counted_before } => {
             let pending = worker.block.copies[warp.index as usize].pending(mask);
             observe::copies_settle(worker, &pending);
-            let mask = observe::mbarrier(worker, warp, reach, at);
+            let mask = observe::mbarrier(worker, warp, reach, MbarrierAccess::Arrival, at);
             let addresses = barrier_addresses(worker, warp, reach, split, mask, false).map_err(fault)?;
             for lane in lanes(mask) {
                 let change = |barrier: &mut Mbarrier| match counted_before {
@@ -65,7 +65,7 @@ pub(crate) fn execute<'l>(
             if matches!(action, MbarrierAction::TestState { .. } | MbarrierAction::TestParity { .. }) {
                 return phases::test(worker, warp, split, mask, false);
             }
-            let mask = observe::mbarrier(worker, warp, reach, at);
+            let mask = observe::mbarrier(worker, warp, reach, phases::accesses(action), at);
             let addresses =
                 barrier_addresses(worker, warp, reach, split, mask, phases::reaches_others(action)).map_err(fault)?;
             for lane in lanes(mask) {

@@ -14,7 +14,7 @@ use crate::machine::observe::{Observed, sanitizer};
 use crate::machine::state::{Attempt, Fault, Refused, Split, Wait, Warp, Worker};
 use crate::memory::MbarrierFault;
 use crate::memory::{Mbarrier, parity_of};
-use crate::program::{Action, Asynchronous, MbarrierAction, MemoryOperation};
+use crate::program::{Action, Asynchronous, MbarrierAccess, MbarrierAction, MemoryOperation};
 use crate::trap::TrapKind;
 
 /// Whether the mbarrier may be another block's.
@@ -23,6 +23,18 @@ pub(crate) fn reaches_others(action: &MbarrierAction) -> bool {
         MbarrierAction::Expect { .. } | MbarrierAction::Complete { .. } => true,
         MbarrierAction::Arrive { state, never_completes, .. } => state.is_none() && !never_completes,
         _ => false,
+    }
+}
+
+/// What an operation does, for the order of threads.
+pub(crate) fn accesses(action: &MbarrierAction) -> MbarrierAccess {
+    match action {
+        MbarrierAction::Initialize { .. } => MbarrierAccess::Beginning,
+        MbarrierAction::Invalidate => MbarrierAccess::End,
+        MbarrierAction::TestState { .. } | MbarrierAction::TestParity { .. } => MbarrierAccess::Wait,
+        MbarrierAction::Expect { .. } | MbarrierAction::Complete { .. } | MbarrierAction::Arrive { .. } => {
+            MbarrierAccess::Arrival
+        }
     }
 }
 
@@ -127,8 +139,8 @@ pub(crate) fn test<'l>(
         return Ok(false);
     }
     // A thread that has seen the completed phase has seen what came before the arrivals.
-    let counter = code.instructions[split.pc as usize].counter;
-    let operation = MemoryOperation::mbarrier(counter);
+    let place = code.instructions[split.pc as usize].place;
+    let operation = MemoryOperation::mbarrier(place, MbarrierAccess::Wait);
     sanitizer::access(worker, warp, &Observed::new(&operation, Space::Shared, &addresses), complete);
     if let MbarrierAction::TestState { d, .. } | MbarrierAction::TestParity { d, .. } = *action {
         warp.registers.set_predicate(d, mask, complete);

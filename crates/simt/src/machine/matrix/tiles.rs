@@ -77,11 +77,12 @@ fn shared_addresses(
         return Ok(addresses);
     }
     for lane in lanes(mask) {
-        let address = addresses[lane];
-        if crate::address::space_of(address) != Space::Shared {
-            let kind = AccessFaultKind::OutOfBounds { nearest: None };
+        let space = crate::address::space_of(addresses[lane]);
+        if space != Space::Shared {
+            let kind = AccessFaultKind::WrongSpace { needed: "shared" };
+            let address = addresses[lane].wrapping_sub(program::window(space));
             let fault = AccessFault { lane: lane as u32, address, kind };
-            return Err(Refused::new(action, Space::Shared, 16, fault));
+            return Err(Refused::new(action, space, 16, fault));
         }
     }
     Ok(addresses.map(|address| address.wrapping_sub(program::window(Space::Shared))))
@@ -89,13 +90,13 @@ fn shared_addresses(
 
 /// Counts a request to shared memory for `count` matrices. Eight rows go at a time, as an H200
 /// counts.
-fn count_rows(worker: &mut Worker, counter: u32, addresses: &WideRow, mask: u32, count: usize) {
+fn count_rows(worker: &mut Worker, place: u32, addresses: &WideRow, mask: u32, count: usize) {
     let mut found = Wavefronts::default();
     for matrix in 0..count {
         let rows = mask & 0xff << (8 * matrix);
         found = found + coalesce::store_wavefronts(&Access::new(rows, addresses, 16));
     }
-    counters::count_shared(&mut worker.counters[counter as usize], found);
+    counters::count_shared(&mut worker.counters[place as usize], found);
 }
 
 /// The lane, and the half of its register, that holds an element of an 8 x 8 matrix.
@@ -114,7 +115,7 @@ fn load<'l>(
     at: At,
 ) -> Attempt {
     let all = givers(rows.len());
-    let operation = MemoryOperation::new(at.counter, AccessKind::Load, 16);
+    let operation = MemoryOperation::new(at.place, AccessKind::Load, 16);
     let what = (&operation, Stored::Unknown);
     let mask = observe::sanitizer::by_operand(worker, warp, reach, what, at.with_mask(all));
     let addresses = shared_addresses(warp, reach, at.split, mask, AccessAction::Read)?;
@@ -122,8 +123,8 @@ fn load<'l>(
     let mut words = [[0; 32]; 4];
     let refused = |fault| Refused::new(AccessAction::Read, Space::Shared, 16, fault);
     worker.block.shared.load_each(&access, &mut words).map_err(refused)?;
-    observe::recorder::rows(worker, warp, &access, rows.len(), at.counter);
-    count_rows(worker, at.counter, &addresses, mask, rows.len());
+    observe::recorder::rows(worker, warp, &access, rows.len(), at.place);
+    count_rows(worker, at.place, &addresses, mask, rows.len());
     for (matrix, &d) in rows.iter().enumerate() {
         let mut values: Row = [0; 32];
         for row in 0..8 {
@@ -158,15 +159,15 @@ fn store<'l>(
             }
         }
     }
-    let operation = MemoryOperation::new(at.counter, AccessKind::Store, 16);
+    let operation = MemoryOperation::new(at.place, AccessKind::Store, 16);
     let what = (&operation, Stored::Words(&words));
     let mask = observe::sanitizer::by_operand(worker, warp, reach, what, at.with_mask(all));
     let addresses = shared_addresses(warp, reach, at.split, mask, AccessAction::Write)?;
     let access = Access::new(mask, &addresses, 16);
     let refused = |fault| Refused::new(AccessAction::Write, Space::Shared, 16, fault);
     worker.block.shared.store_each(&access, &words).map_err(refused)?;
-    observe::recorder::rows(worker, warp, &access, rows.len(), at.counter);
-    count_rows(worker, at.counter, &addresses, mask, rows.len());
+    observe::recorder::rows(worker, warp, &access, rows.len(), at.place);
+    count_rows(worker, at.place, &addresses, mask, rows.len());
     Ok(())
 }
 
@@ -231,7 +232,7 @@ fn load_fragment<'l>(worker: &mut Worker<'l>, warp: &mut Warp<'l>, tile: &Tile, 
     let bits = fragment.ty.bits();
     let mut values: Vec<[Row; 2]> = vec![[[0; 32]; 2]; fragment.registers.len()];
     for TileAccess { register, within, width, addresses } in accesses(warp, tile, at.split) {
-        let (operation, space) = (MemoryOperation::new(at.counter, AccessKind::Load, width), tile.reach.space);
+        let (operation, space) = (MemoryOperation::new(at.place, AccessKind::Load, width), tile.reach.space);
         let mask = observe::access(worker, warp, &Observed::new(&operation, space, &addresses), at);
         worker.rows = [[0; 32]; 4];
         by_lane::<Load>(worker, warp, space, mask, &addresses, width)?;
@@ -266,7 +267,7 @@ fn store_fragment<'l>(worker: &mut Worker<'l>, warp: &mut Warp<'l>, tile: &Tile,
             worker.rows[0] = warp.registers.word(register).map(|value| value >> (within as u32 * bits));
         }
         let words = worker.rows;
-        let (operation, space) = (MemoryOperation::new(at.counter, AccessKind::Store, width), tile.reach.space);
+        let (operation, space) = (MemoryOperation::new(at.place, AccessKind::Store, width), tile.reach.space);
         let access = Observed::new(&operation, space, &addresses);
         let mask = observe::access(worker, warp, &access.storing(&words), at);
         by_lane::<Store>(worker, warp, space, mask, &addresses, width)?;

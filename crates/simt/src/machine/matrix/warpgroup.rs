@@ -71,7 +71,7 @@ pub(crate) fn multiply<'l>(
     let matrix = matrix(worker, warp, descriptor, transposed)?;
     let mut b = Part { matrix, vectors: 0..n, k, ty: b_ty, transposed }.read(worker, warp, at, &mut pieces)?;
     if worker.checker.is_some() {
-        observe::product_begins(worker, warp, at.counter, pieces);
+        observe::product_begins(worker, warp, at.place, pieces);
     }
     for (factor, ty, negate) in [(&mut a, a_ty, product.negate_a), (&mut b, b_ty, product.negate_b)] {
         if negate {
@@ -157,7 +157,7 @@ impl Part {
                 *address = matrix.address(line as u64, piece as u64);
             }
             let all = u32::MAX >> (32 - some.len());
-            let operation = MemoryOperation::new(at.counter, AccessKind::Load, 16).through(Path::Async);
+            let operation = MemoryOperation::new(at.place, AccessKind::Load, 16).through(Path::Async);
             let mask = sanitizer::access(worker, warp, &Observed::new(&operation, Space::Shared, &addresses), all);
             if worker.checker.is_some() {
                 pieces_read.extend(lanes(mask).map(|lane| addresses[lane]));

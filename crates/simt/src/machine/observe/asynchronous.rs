@@ -38,6 +38,13 @@ pub(in crate::machine) fn copies_settle(worker: &mut Worker, copies: &[(u32, u32
     }
 }
 
+/// A phase of the mbarrier at this address is complete.
+pub(in crate::machine) fn completes_phase(worker: &mut Worker, address: u64) {
+    if let Some(races) = worker.races() {
+        races.complete_phase(address);
+    }
+}
+
 /// Copies have completed, and a thread has observed it.
 pub(in crate::machine) fn copies_end(worker: &mut Worker, copies: &[(u32, u32)]) {
     if let Some(checker) = &mut worker.checker {
@@ -81,9 +88,9 @@ pub(in crate::machine) fn left(worker: &mut Worker, number: u32) {
 
 /// A warp has begun its part of a product, which reads these pieces of shared memory, of 16 bytes
 /// each.
-pub(in crate::machine) fn product_begins(worker: &mut Worker, warp: &Warp, counter: u32, pieces: Vec<u64>) {
+pub(in crate::machine) fn product_begins(worker: &mut Worker, warp: &Warp, place: u32, pieces: Vec<u64>) {
     if let Some(checker) = &mut worker.checker {
-        checker.begin_product(counter, warp.index, pieces);
+        checker.begin_product(place, warp.index, pieces);
     }
     if let Some(races) = worker.races() {
         races.multiply(warp.index);

@@ -23,7 +23,7 @@ pub(in crate::machine) fn banks(modelled: &Option<Box<Modelled>>) -> BankRule {
 pub(in crate::machine) fn access(worker: &mut Worker, warp: &Warp, access: &Observed, at: At) {
     let banks = banks(&worker.modelled);
     each_request(worker, warp, access, at, &mut |worker, space, request| {
-        count(&mut worker.counters[at.counter as usize], warp, banks, access.operation.kind, space, request);
+        count(&mut worker.counters[at.place as usize], warp, banks, access.operation.kind, space, request);
     });
 }
 
@@ -42,7 +42,7 @@ pub(in crate::machine) fn requests(
     };
     let (banks, rank) = (banks(&worker.modelled), worker.block.rank);
     for other in others {
-        let counters = &mut worker.counters[at.counter as usize];
+        let counters = &mut worker.counters[at.place as usize];
         let found = follow_shape(&mut worker.shapes, &warp.registers, &other.reach, at.mask, (other.width, rank));
         if let Some(mut found) = found {
             shape(counters, banks, operation.kind, &mut found);

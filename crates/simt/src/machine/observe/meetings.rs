@@ -63,11 +63,11 @@ pub(in crate::machine) fn lanes_named(
     split: &Split,
     members: &Row,
     mask: u32,
-    counter: u32,
+    place: u32,
 ) {
     let code = worker.launched.code;
     let Some(checker) = worker.checker.as_mut().filter(|checker| checker.checks().sync) else { return };
-    let mut report = |kind, lane: usize| checker.report(kind, counter, warp.index, lane as u32, None);
+    let mut report = |kind, lane: usize| checker.report(kind, place, warp.index, lane as u32, None);
     for lane in lanes(mask) {
         let named = members[lane];
         if named >> lane & 1 == 0 {
@@ -84,8 +84,8 @@ pub(in crate::machine) fn lanes_named(
     }
 }
 
-/// Whether all lanes of the mask must execute a `.sync` instruction. All but `elect` are defined for
-/// the "non-exited threads" in the mask (PTX ISA, "vote.sync", "shfl.sync" and others).
+/// Whether all lanes of the mask must execute a `.sync` instruction. All but `elect` are defined
+/// for the "non-exited threads" in the mask (PTX ISA, "vote.sync", "shfl.sync" and others).
 fn needs_all(instruction: &Instruction) -> bool {
     matches!(instruction.action, Action::Elect { .. })
 }
@@ -103,7 +103,7 @@ pub(in crate::machine) fn lanes_absent(worker: &mut Worker, warp: &Warp, split: 
     } else {
         FindingKind::ExitedLanes { members, exited: members & warp.exists & !warp.alive | absent }
     };
-    checker.report(kind, instruction.counter, warp.index, split.mask.trailing_zeros() & 31, None);
+    checker.report(kind, instruction.place, warp.index, split.mask.trailing_zeros() & 31, None);
 }
 
 /// Lanes are about to execute a `.sync` instruction together.

@@ -7,7 +7,7 @@ use ptx::Space;
 use crate::address::Access;
 use crate::instruction::AccessKind;
 use crate::machine::observe::{counters, trace};
-use crate::machine::state::{Residence, Warp, Worker};
+use crate::machine::state::{BlockLocation, Warp, Worker};
 use crate::model::{AccessOrigin, CacheHint, Multiprocessor};
 use crate::program::MemoryOperation;
 use crate::tensor_map::Piece;
@@ -24,7 +24,7 @@ pub(in crate::machine) fn request(
     space: Space,
     access: &Access,
 ) {
-    let Residence { multiprocessor: index, first_warp } = worker.block.residence;
+    let BlockLocation { multiprocessor: index, first_warp } = worker.block.location;
     let Some(modelled) = &mut worker.modelled else { return };
     let &MemoryOperation { kind, hint, place, .. } = operation;
     let before = trace::before(modelled, index, place);
@@ -60,14 +60,14 @@ pub(in crate::machine) fn request(
 
 /// Texels are about to be fetched.
 pub(in crate::machine) fn fetch(worker: &mut Worker, warp: &Warp, touched: &[Touched], place: u32) {
-    let multiprocessor_index = worker.block.residence.multiprocessor;
+    let multiprocessor_index = worker.block.location.multiprocessor;
     if let Some(modelled) = &mut worker.modelled
         && trace::before(modelled, multiprocessor_index, place).is_some()
     {
         let sectors = touched.iter().map(|element| element.sector).collect();
         trace::texture(modelled, sectors, place);
     }
-    let number = worker.block.residence.first_warp + u64::from(warp.index);
+    let number = worker.block.location.first_warp + u64::from(warp.index);
     if let Some(multiprocessor) = multiprocessor(worker).filter(|multiprocessor| multiprocessor.has_read_only_cache()) {
         multiprocessor.texture_fetch(number, touched.iter().map(|element| (element.lane, element.sector)));
     }
@@ -90,5 +90,5 @@ pub(in crate::machine) fn acquire(worker: &mut Worker) {
 
 /// The multiprocessor of the running block.
 fn multiprocessor<'w>(worker: &'w mut Worker) -> Option<&'w mut Multiprocessor> {
-    worker.modelled.as_mut()?.multiprocessors.get_mut(worker.block.residence.multiprocessor)
+    worker.modelled.as_mut()?.multiprocessors.get_mut(worker.block.location.multiprocessor)
 }

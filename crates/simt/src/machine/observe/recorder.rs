@@ -16,41 +16,41 @@ use crate::texture::Touched;
 /// A request is about to be made, in one state space.
 pub(super) fn request(worker: &Worker, warp: &Warp, operation: &MemoryOperation, space: Space, access: &Access) {
     if let Some(memory) = requested(space)
-        && watches(worker, warp)
+        && watches(worker, warp, space)
     {
         keep(worker, warp, operation.place, memory, access, Mechanism::Plain(operation.hint));
     }
 }
 
 /// `cp.async`: a read and a write.
-pub(in crate::machine) fn copy(worker: &Worker, warp: &Warp, copy: &CopyAccesses, counter: u32) {
-    if !watches(worker, warp) {
+pub(in crate::machine) fn copy(worker: &Worker, warp: &Warp, copy: &CopyAccesses, place: u32) {
+    if !watches(worker, warp, Space::Global) {
         return;
     }
     let sides = [(RequestedMemory::Global, &copy.from, &copy.to), (RequestedMemory::Shared, &copy.to, &copy.from)];
     for (memory, side, other) in sides.into_iter().filter(|(_, side, _)| side.mask != 0) {
         let (mask, addresses) = (other.mask, Box::new(*other.addresses));
         let mechanism = Mechanism::Copy { mask, addresses, fills: copy.fills, at_l2_only: copy.at_l2_only };
-        keep(worker, warp, counter, memory, side, mechanism);
+        keep(worker, warp, place, memory, side, mechanism);
     }
 }
 
 /// `ldmatrix`, `stmatrix`.
-pub(in crate::machine) fn rows(worker: &Worker, warp: &Warp, access: &Access, matrices: usize, counter: u32) {
-    if access.mask != 0 && watches(worker, warp) {
-        keep(worker, warp, counter, RequestedMemory::Shared, access, Mechanism::Rows(matrices as u32));
+pub(in crate::machine) fn rows(worker: &Worker, warp: &Warp, access: &Access, matrices: usize, place: u32) {
+    if access.mask != 0 && watches(worker, warp, Space::Shared) {
+        keep(worker, warp, place, RequestedMemory::Shared, access, Mechanism::Rows(matrices as u32));
     }
 }
 
 /// A lane's bulk copy, with these pieces of global memory.
 pub(in crate::machine) fn bulk(worker: &Worker, warp: &Warp, kind: AccessKind, pieces: &[Piece], at: AtLane) {
-    let AtLane { lane, counter } = at;
-    let Some(first) = pieces.first().filter(|_| watches(worker, warp)) else { return };
+    let AtLane { lane, place } = at;
+    let Some(first) = pieces.first().filter(|_| watches(worker, warp, Space::Global)) else { return };
     let run = |piece: &Piece| Run { lane: lane as u8, address: piece.address, bytes: piece.bytes };
     let mechanism = Mechanism::Bulk(pieces.iter().map(run).collect());
     let addresses = [first.address; 32];
     let access = Access::new(1 << lane, &addresses, first.bytes);
-    keep_as(worker, warp, (counter, kind), RequestedMemory::Global, &access, mechanism);
+    keep_as(worker, warp, (place, kind), RequestedMemory::Global, &access, mechanism);
 }
 
 /// Elements of a texture or surface, of this many bytes each, sorted.
@@ -61,7 +61,8 @@ pub(in crate::machine) fn elements(
     (width, touched): (u32, &[Touched]),
     at: At,
 ) {
-    if touched.is_empty() || !watches(worker, warp) {
+    let Some(recorder) = &worker.launched.recorder else { return };
+    if touched.is_empty() || !recorder.keeps(worker.block.number, warp.index) {
         return;
     }
     let mut addresses = [0; 32];
@@ -69,13 +70,14 @@ pub(in crate::machine) fn elements(
         addresses[element.lane as usize & 31] = element.layout_address();
     }
     let access = Access::new(at.mask, &addresses, width);
-    keep(worker, warp, at.counter, memory, &access, Mechanism::Elements(touched.to_vec()));
+    keep(worker, warp, at.place, memory, &access, Mechanism::Elements(touched.to_vec()));
 }
 
-/// Whether the requests of a warp are to be kept.
+/// Whether the recorder takes requests of a warp to a state space.
 #[inline(always)]
-pub(super) fn watches(worker: &Worker, warp: &Warp) -> bool {
-    worker.launched.recorder.as_ref().is_some_and(|recorder| recorder.watches(worker.block.number, warp.index))
+pub(super) fn watches(worker: &Worker, warp: &Warp, space: Space) -> bool {
+    let Some(recorder) = &worker.launched.recorder else { return false };
+    recorder.watches(worker.block.number, warp.index, space)
 }
 
 /// The memory that a state space is in, if accesses to it are counted.

@@ -91,7 +91,7 @@ fn report(
     let refuse = |address: u64| match space {
         Space::Shared => shared.check(address, width).err(),
         Space::ClusterShared => worker.shared_at(address).and_then(|shared| shared.check(address, width)).err(),
-        Space::Local if action == AccessAction::Atomic => Some(AccessFaultKind::OutOfBounds { nearest: None }),
+        Space::Local | Space::Parameter if action == AccessAction::Atomic => Some(AccessFaultKind::NOT_ATOMIC),
         Space::Local => warp.local.refuses(address, width),
         _ if action != AccessAction::Read => {
             Some(AccessFaultKind::ReadOnly { allocation: AllocationSpan { address: 0, bytes: parameters } })

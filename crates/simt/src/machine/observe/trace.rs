@@ -1,5 +1,5 @@
-//! What a request of a recorded warp needs, for the replay of a launch's time. `model` calls this
-//! around a request that it passes on.
+//! Records what each request of a traced warp needed from the memory system, for the replay that
+//! predicts the launch's time. `model` calls this before and after a request that it passes on.
 
 use crate::address::Access;
 use crate::coalesce;

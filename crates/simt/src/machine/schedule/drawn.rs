@@ -18,6 +18,7 @@
 use std::collections::BinaryHeap;
 
 use crate::counters::InstructionCounters;
+use crate::machine::schedule::late;
 use crate::machine::schedule::slot::{Slot, TurnState};
 use crate::machine::schedule::turns::QUANTUM;
 use crate::machine::state::{Draws, RunningLaunch, Stop};
@@ -142,8 +143,10 @@ pub(crate) fn run(launched: &RunningLaunch, order: &DrawnOrder) -> (Vec<Instruct
     }
     let start = start(order, &mut dice);
     let starts = starts(start, clusters, &mut dice);
-    let mut draws = Draws::new(dice.roll(), order.lanes, order.weak);
-    draws.follows = launched.follows;
+    let stores = late::stores(launched.code);
+    let late = late::of(&stores, launched.code.places.len(), order.late);
+    let mut draws = Draws::new(dice.roll(), order.lanes, order.weak, late);
+    draws.follows = launched.launch.follows;
     let shared = TurnState {
         counters: vec![InstructionCounters::default(); launched.code.places.len() + 1],
         modelled: None,
@@ -152,7 +155,7 @@ pub(crate) fn run(launched: &RunningLaunch, order: &DrawnOrder) -> (Vec<Instruct
     };
     let pool = match order.strategy {
         Strategy::Random { .. } => Pool::Any(Vec::new()),
-        Strategy::Priorities { .. } | Strategy::Usual => Pool::Highest(BinaryHeap::new()),
+        _ => Pool::Highest(BinaryHeap::new()),
     };
     let mut run = DrawnRun {
         launched,
@@ -183,7 +186,7 @@ pub(crate) fn run(launched: &RunningLaunch, order: &DrawnOrder) -> (Vec<Instruct
     }
     let (points, touched) = shared.draws.take().map_or((0, Vec::new()), |draws| (draws.passed, draws.touched));
     let touches = touched.into_iter().map(|touch| touch.map_site(|party| launched.site(party))).collect();
-    (shared.counters, Drawn { points, interruptions, resident, start }, touches)
+    (shared.counters, Drawn { points, interruptions, resident, start, late: late::most(stores.len()) }, touches)
 }
 
 /// How many clusters may be resident together.
@@ -192,7 +195,7 @@ fn resident(launched: &RunningLaunch, order: &DrawnOrder, dice: &mut Dice) -> u6
     // As many as may ever be.
     let most = clusters.min(launched.cluster_capacity().max(1));
     match order.resident {
-        _ if launched.cooperative => clusters,
+        _ if launched.launch.cooperative => clusters,
         Some(given) => most.min(given.into()).max(1),
         None if order.strategy == Strategy::Usual => 1,
         // 2, 4, 8, ... with the same probability.
@@ -203,8 +206,8 @@ fn resident(launched: &RunningLaunch, order: &DrawnOrder, dice: &mut Dice) -> u6
     }
 }
 
-/// The order in which clusters start. A GPU starts them upwards, as far as anybody has seen, so half
-/// of the seeds do, too; nothing promises it.
+/// The order in which clusters start. A GPU starts them upwards, as far as anybody has seen, so
+/// half of the seeds do, too; nothing promises it.
 fn start(order: &DrawnOrder, dice: &mut Dice) -> Start {
     match (order.start, order.strategy) {
         (Some(start), _) => start,
@@ -290,8 +293,8 @@ impl<'l> DrawnRun<'l> {
                     }
                     priorities[number]
                 }
-                // The lowest number first.
-                Strategy::Usual => u64::MAX - number as u64,
+                // The lowest number first. (`stepped` makes switches.)
+                Strategy::Usual | Strategy::Switches(_) => u64::MAX - number as u64,
             };
             self.pool.put((priority, slot as u32, number as u32));
             listed[number] = true;
@@ -311,7 +314,7 @@ impl<'l> DrawnRun<'l> {
             Strategy::Priorities { .. } => {
                 self.changes.last().map_or(u64::MAX, |&next| next.saturating_sub(draws.passed))
             }
-            Strategy::Usual => u64::MAX,
+            Strategy::Usual | Strategy::Switches(_) => u64::MAX,
         };
         draws.begin(budget);
         let slot = &mut self.slots[at];

@@ -58,7 +58,7 @@ pub(crate) fn run(launched: &RunningLaunch) -> Vec<InstructionCounters> {
         counters: vec![InstructionCounters::default(); launched.code.places.len() + 1],
         modelled: None,
         draws: None,
-        checker: launched.checks.any().then(|| Box::new(launched.checker(launched.seats()))),
+        checker: launched.launch.checks.any().then(|| Box::new(launched.checker(launched.blocks_at_once()))),
     };
     let mut blocks = OneThread {
         launched,
@@ -84,7 +84,7 @@ pub(crate) fn run(launched: &RunningLaunch) -> Vec<InstructionCounters> {
 impl<'l> OneThread<'l> {
     fn run(&mut self) -> Result<(), Stop> {
         let clusters = self.launched.clusters();
-        let at_once = if self.launched.cooperative { clusters } else { 1 };
+        let at_once = if self.launched.launch.cooperative { clusters } else { 1 };
         let per_report = (clusters / 64).clamp(1, 64);
         while self.ended < clusters {
             if self.running() == 0 {
@@ -159,7 +159,7 @@ impl<'l> OneThread<'l> {
             self.take_up(running.min(room));
             return Ok(());
         }
-        if quiet < LEAST_STUCK.max(self.launched.step_limit / STUCK_PART) {
+        if quiet < LEAST_STUCK.max(self.launched.launch.step_limit / STUCK_PART) {
             return Ok(());
         }
         let first = self

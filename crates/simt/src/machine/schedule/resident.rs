@@ -13,8 +13,8 @@ use crate::counters::InstructionCounters;
 use crate::machine::schedule::sample::{self, Phase, Sample};
 use crate::machine::schedule::slot::{Slot, TurnState};
 use crate::machine::schedule::turns;
-use crate::machine::state::{Modelled, Residence, RunningLaunch, Stop};
-use crate::model::{Chip, LoadCaching, Model, ModelCounters, Multiprocessor, Neighbourhood, Occupancy, Traffic};
+use crate::machine::state::{BlockLocation, Modelled, RunningLaunch, Stop};
+use crate::model::{Chip, Model, ModelCounters, Multiprocessor, Neighbourhood, Occupancy, Traffic};
 use crate::timing::{Ran, Recording, Timed, Tracer};
 
 /// Instructions of each warp in a round.
@@ -25,7 +25,6 @@ const INSTRUCTIONS: u64 = 4;
 pub(crate) struct Placement {
     pub model: &'static Model,
     pub occupancy: Occupancy,
-    pub caching: LoadCaching,
     /// Records what a replay needs, if the launch asks for its time.
     pub timed: Option<Timed>,
 }
@@ -39,6 +38,7 @@ struct Resident<'l> {
 
 /// Runs all blocks of a launch, on several threads if `workers` is more than one. If a block faults
 /// or the launch is cancelled, the rest do not run.
+#[expect(clippy::too_many_lines, reason = "one step after another, without a part that has a name")]
 pub(crate) fn run(
     launched: &RunningLaunch,
     placement: &Placement,
@@ -46,13 +46,13 @@ pub(crate) fn run(
 ) -> (Vec<InstructionCounters>, ModelCounters, Option<Recording>) {
     let mut chip = Chip::new(placement.model);
     let mut residents = residents(launched, placement);
-    let seats: u64 = residents.iter().map(|resident| resident.slots.len() as u64).sum();
+    let slots: u64 = residents.iter().map(|resident| resident.slots.len() as u64).sum();
     let mut sample = match placement.timed {
         // Blocks that wait for each other have to run at once.
-        Some(Timed { only: true, .. }) if launched.cooperative => Sample::together(launched.clusters()),
-        Some(Timed { only: true, .. }) => {
-            let columns = u64::from(launched.grid[0] / launched.cluster[0]);
-            Sample::some(launched.clusters(), seats, columns, placement.model.l2.is_some())
+        Some(_) if launched.launch.time_only && launched.launch.cooperative => Sample::together(launched.clusters()),
+        Some(_) if launched.launch.time_only => {
+            let columns = u64::from(launched.launch.grid[0] / launched.cluster[0]);
+            Sample::some(launched.clusters(), slots, columns, placement.model.l2.is_some())
         }
         _ => Sample::whole(launched.clusters()),
     };
@@ -176,20 +176,23 @@ fn residents_counters(residents: &[Resident]) -> Vec<InstructionCounters> {
 
 /// The multiprocessors that blocks will run on, by neighbourhood, all empty.
 fn residents<'l>(launched: &'l RunningLaunch<'l>, placement: &Placement) -> Vec<Resident<'l>> {
-    let Placement { model, occupancy, caching, .. } = *placement;
+    let Placement { model, occupancy, .. } = *placement;
     let blocks = launched.blocks_per_cluster;
     let neighbourhoods = model.neighbourhoods(occupancy.blocks(), blocks, launched.clusters());
-    let layers = neighbourhoods.iter().map(Neighbourhood::layers).max().unwrap_or(0) as u64;
+    let blocks_per_multiprocessor =
+        neighbourhoods.iter().map(Neighbourhood::blocks_per_multiprocessor).max().unwrap_or(0) as u64;
     let resident = |neighbourhood: &Neighbourhood| {
         let multiprocessors = &neighbourhood.multiprocessors;
-        let multiprocessor = |&position| Multiprocessor::new(model, position, occupancy.carveout, caching);
+        let multiprocessor =
+            |&position| Multiprocessor::new(model, position, occupancy.carveout, launched.launch.load_caching);
         let slot = |cluster| {
             let mut slot = Slot::new(launched, None);
             slot.worker.observed = true;
             let warps_of_a_block = u64::from(launched.threads.div_ceil(32));
-            slot.worker.take_residences(neighbourhood.seats(cluster).map(|seat| {
-                let number = u64::from(multiprocessors[seat.multiprocessor].number) * layers + seat.layer;
-                Residence { multiprocessor: seat.multiprocessor, first_warp: number * warps_of_a_block }
+            slot.worker.set_locations(neighbourhood.slots(cluster).map(|slot| {
+                let number =
+                    u64::from(multiprocessors[slot.multiprocessor].number) * blocks_per_multiprocessor + slot.number;
+                BlockLocation { multiprocessor: slot.multiprocessor, first_warp: number * warps_of_a_block }
             }));
             slot
         };
@@ -240,8 +243,8 @@ impl Resident<'_> {
         Ok(ended)
     }
 
-    /// Runs one of the recorded clusters to its end, off the model, with at most so many instructions.
-    /// Returns whether it ended.
+    /// Runs one of the recorded clusters to its end, off the model, with at most so many
+    /// instructions. Returns whether it ended.
     fn end_one(&mut self, most: u64) -> bool {
         let Some(mut modelled) = self.shared.modelled.take() else { return false };
         let ended = modelled.tracer.as_mut().is_some_and(|tracer| {

@@ -7,32 +7,33 @@ use std::sync::{Arc, Mutex};
 
 use crate::counters::InstructionCounters;
 use crate::machine::schedule::resident::Placement;
-use crate::machine::schedule::{drawn, one_thread, resident, turns};
+use crate::machine::schedule::{drawn, one_thread, resident, stepped, turns};
 use crate::machine::state::{RunningLaunch, Stop, Worker};
 use crate::memory::Caller;
+use crate::order::Strategy;
 use crate::request::Recorder;
 use crate::sanitizer::Party;
 use crate::{LaunchError, Report, timing};
 
 /// Runs all blocks.
-pub(crate) fn run(
-    launched: RunningLaunch,
-    threads: Option<usize>,
-    placement: Option<Placement>,
-) -> Result<Report, LaunchError> {
-    // On a model, only the rehearsal has checks, so the order of blocks does not matter to them.
-    let ordered = launched.code.ordered || launched.checks.any() && placement.is_none();
+pub(crate) fn run(launched: RunningLaunch, placement: Option<Placement>) -> Result<Report, LaunchError> {
+    let threads = launched.launch.threads;
+    // On a model, only the dry run has checks, so the order of blocks does not matter to them.
+    let ordered = launched.code.ordered || launched.launch.checks.any() && placement.is_none();
     let wanted = if ordered { 1 } else { threads.unwrap_or_else(rayon::current_num_threads) };
     let workers = wanted.clamp(1, usize::try_from(launched.clusters()).unwrap_or(usize::MAX));
     let (mut modelled, mut prediction, mut was_drawn, mut touches) = (None, None, None, Vec::new());
-    let counted = match (placement, &launched.order) {
+    let counted = match (placement, &launched.launch.order) {
         (None, Some(order)) => {
-            let (counted, drawn, touched) = drawn::run(&launched, order);
+            let (counted, drawn, touched) = match order.strategy {
+                Strategy::Switches(switches) => stepped::follow(&launched, &switches.iter().collect::<Vec<_>>()),
+                _ => drawn::run(&launched, order),
+            };
             (was_drawn, touches) = (Some(drawn), touched);
             counted
         }
-        (None, None) if ordered || launched.cooperative => one_thread::run(&launched),
-        (None, None) => run_in_parallel(&launched, threads, workers),
+        (None, None) if ordered || launched.launch.cooperative => one_thread::run(&launched),
+        (None, None) => run_in_parallel(&launched, workers),
         (Some(placement), _) => {
             let on_model = |workers| resident::run(&launched, &placement, workers);
             let (counted, counters, recording) = match threads {
@@ -53,7 +54,7 @@ pub(crate) fn run(
     };
     let trap = launched.trap.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).take();
     let mut calls = HashMap::new();
-    launched.memory.settle_heap(&launched.module.name, launched.kernel, |Caller { place, block, thread }| {
+    launched.memory.settle_heap(&launched.module.name, launched.launch.kernel, |Caller { place, block, thread }| {
         let call = calls
             .entry(place)
             .or_insert_with(|| Arc::new(launched.site(Party { place, block: 0, thread: 0, action: None })));
@@ -62,7 +63,7 @@ pub(crate) fn run(
     let found = std::mem::take(&mut *launched.found.lock().unwrap_or_else(|poisoned| poisoned.into_inner()));
     let (findings, findings_beyond) = launched.described(found);
     let evenness = launched.evenness();
-    if let Some(output) = launched.output {
+    if let Some(output) = launched.launch.output {
         let blocks = u64::from(launched.blocks_per_cluster);
         launched
             .printed
@@ -72,7 +73,7 @@ pub(crate) fn run(
         trap.findings = findings;
         return Err(LaunchError::Trap(trap));
     }
-    let (requests, caching) = launched.recorder.as_ref().map(Recorder::finish).unwrap_or_default();
+    let requests = launched.recorder.as_ref().map(Recorder::finish).unwrap_or_default();
     let loads = launched.recorder.as_ref().map(|it| it.loads(launched.memory.allocations())).unwrap_or_default();
     let instructions = launched.code.places.clone();
     Ok(Report {
@@ -84,7 +85,7 @@ pub(crate) fn run(
         modelled,
         requests,
         loads,
-        caching,
+        caching: launched.launch.load_caching,
         prediction,
         drawn: was_drawn,
         touches,
@@ -92,7 +93,7 @@ pub(crate) fn run(
 }
 
 /// Runs all blocks in parallel, in any order.
-fn run_in_parallel(launched: &RunningLaunch, threads: Option<usize>, workers: usize) -> Vec<InstructionCounters> {
+fn run_in_parallel(launched: &RunningLaunch, workers: usize) -> Vec<InstructionCounters> {
     let total = Mutex::new(vec![InstructionCounters::default(); launched.code.places.len()]);
     let work = || {
         let counted = work(launched, workers as u64);
@@ -102,7 +103,7 @@ fn run_in_parallel(launched: &RunningLaunch, threads: Option<usize>, workers: us
         }
     };
     let in_parallel = || rayon::scope(|scope| (0..workers).for_each(|_| scope.spawn(|_| work())));
-    match threads {
+    match launched.launch.threads {
         _ if workers == 1 => work(),
         None => in_parallel(),
         Some(_) => match rayon::ThreadPoolBuilder::new().num_threads(workers).build() {
@@ -139,7 +140,7 @@ fn work(launched: &RunningLaunch, workers: u64) -> Vec<InstructionCounters> {
                 Err(Stop::Abandoned) => break 'clusters,
             }
         }
-        if let Some(progress) = launched.progress {
+        if let Some(progress) = launched.launch.progress {
             let ended = (end - first) * u64::from(launched.blocks_per_cluster);
             progress(launched.done.fetch_add(ended, Relaxed) + ended, launched.blocks());
         }

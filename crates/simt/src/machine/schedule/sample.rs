@@ -1,12 +1,14 @@
-//! Which clusters of a grid run when only its time is wanted, and for how long.
+//! Which clusters of a grid run when only the launch's time is wanted, and for how long.
 //!
-//! A small grid runs as a whole. Of a larger one, stretches spread over the whole grid run, or
-//! tiles if it has rows enough: L2 keeps lines for many rows, so neighbours on all sides share them
-//! as they do in the whole run. The last stretch runs second, and each further one in a wide gap
-//! between others, so that even a few stand for the grid. If that takes too long, only the recorded
-//! multiprocessor continues, because its traces should be complete. If that takes too long as well,
-//! one of its blocks runs to its end, off the model, which shows how much of a block the recorded
-//! beginnings cover. If even that takes too long, the launch has no time.
+//! A small grid runs entirely. Of a larger grid, a sample runs: *stretches* of consecutive
+//! clusters, spread over the grid. If the grid has enough rows, a stretch is a tile of it, since L2
+//! keeps lines for many rows, and clusters share lines with neighbours on all sides. The first and
+//! the last stretch run first, then each further one in a wide gap between others, so that a few
+//! stretches already represent the grid.
+//!
+//! The sample has a limit of instructions. Beyond it, only the traced multiprocessor continues, to
+//! complete its traces. Beyond a second limit, one of its blocks runs to its end without the model,
+//! which shows what part of a block the traces cover. Beyond a third, no time is predicted.
 
 /// Rounds of resident clusters that run.
 const ROUNDS: u64 = 4;
@@ -69,12 +71,12 @@ impl Sample {
         Self { limit: Limit::Together, ..Self::whole(total) }
     }
 
-    /// Some of them, if `seats` run at a time, the grid has so many in a row, and multiprocessors
+    /// Some of them, if `slots` run at a time, the grid has so many in a row, and multiprocessors
     /// share an L2 or not.
-    pub fn some(total: u64, seats: u64, columns: u64, shared: bool) -> Self {
+    pub fn some(total: u64, slots: u64, columns: u64, shared: bool) -> Self {
         // Without L2, what counts is which clusters run at once: all of them are neighbours.
         let stretches = if shared { STRETCHES } else { 1 };
-        let (length, stretches) = (seats.div_ceil(stretches).max(1), ROUNDS * stretches);
+        let (length, stretches) = (slots.div_ceil(stretches).max(1), ROUNDS * stretches);
         if total <= length * stretches {
             return Self { limit: Limit::Some, ..Self::whole(total) };
         }
@@ -124,7 +126,8 @@ impl Sample {
         }
     }
 
-    /// How much of the grid its first `begun` clusters reach over: once the second stretch has run, all.
+    /// How much of the grid its first `begun` clusters reach over: once the second stretch has run,
+    /// all.
     pub fn reach(&self, begun: u64) -> f64 {
         let furthest = begun.min(self.count()).min(2 * self.length);
         let last = furthest.checked_sub(1).map_or(0, |last| self.cluster(last) + 1);
@@ -172,23 +175,23 @@ mod tests {
 
     #[test]
     fn samples_are_distinct_and_reach_the_end_with_the_second_stretch() {
-        for (total, seats) in [(1, 1), (5, 1000), (4096, 264), (1 << 20, 1056), (1 << 31, 132), (17, 1), (100, 6)] {
-            let sample = Sample::some(total, seats, total, true);
+        for (total, slots) in [(1, 1), (5, 1000), (4096, 264), (1 << 20, 1056), (1 << 31, 132), (17, 1), (100, 6)] {
+            let sample = Sample::some(total, slots, total, true);
             let all = sorted(&sample);
-            assert_eq!(sample.reach(sample.count().min(2 * sample.length)), 1.0, "{total} {seats}");
-            assert!(all.is_sorted_by(|one, other| one < other), "{total} {seats}");
-            assert_eq!((all[0], all[all.len() - 1]), (0, total - 1), "{total} {seats}");
+            assert_eq!(sample.reach(sample.count().min(2 * sample.length)), 1.0, "{total} {slots}");
+            assert!(all.is_sorted_by(|one, other| one < other), "{total} {slots}");
+            assert_eq!((all[0], all[all.len() - 1]), (0, total - 1), "{total} {slots}");
         }
     }
 
     #[test]
     fn tiles_are_distinct_and_within_the_grid() {
-        for (columns, rows, seats) in [(512, 512, 264), (256, 256, 1056), (1, 1 << 20, 264), (1 << 16, 1024, 132)] {
-            let sample = Sample::some(columns * rows, seats, columns, true);
+        for (columns, rows, slots) in [(512, 512, 264), (256, 256, 1056), (1, 1 << 20, 264), (1 << 16, 1024, 132)] {
+            let sample = Sample::some(columns * rows, slots, columns, true);
             assert!(sample.tile.is_some());
             let all = sorted(&sample);
-            assert!(all.is_sorted_by(|one, other| one < other), "{columns} {rows} {seats}");
-            assert!(all[0] < columns && all[all.len() - 1] / columns == rows - 1, "{columns} {rows} {seats}");
+            assert!(all.is_sorted_by(|one, other| one < other), "{columns} {rows} {slots}");
+            assert!(all[0] < columns && all[all.len() - 1] / columns == rows - 1, "{columns} {rows} {slots}");
         }
     }
 

@@ -24,16 +24,16 @@ pub(crate) struct Slot<'l> {
 }
 
 impl<'l> Slot<'l> {
-    /// An empty slot, with this number among those that share a checker; `None`: it has its own
-    /// checker.
-    pub fn new(launched: &'l RunningLaunch<'l>, seat: Option<u32>) -> Self {
-        let checks = launched.checks.any() && seat.is_none();
+    /// An empty slot. With a number among the clusters that are resident at once, it shares their
+    /// checker; with `None` it has a checker to itself.
+    pub fn new(launched: &'l RunningLaunch<'l>, resident_cluster: Option<u32>) -> Self {
+        let checks = launched.launch.checks.any() && resident_cluster.is_none();
         let checker = checks.then(|| Box::new(launched.checker(launched.blocks_per_cluster)));
         let mut worker = Worker::new(launched, checker);
         worker.counters = Vec::new();
-        worker.seat = seat.unwrap_or(0);
+        worker.resident_cluster = resident_cluster.unwrap_or(0);
         let warps = worker.warps();
-        Self { worker, warps, runs: false, shares_checker: seat.is_some() }
+        Self { worker, warps, runs: false, shares_checker: resident_cluster.is_some() }
     }
 
     /// Starts a cluster.
@@ -48,7 +48,7 @@ impl<'l> Slot<'l> {
     /// ended.
     pub fn turn(&mut self, shared: &mut TurnState<'l>, quantum: u64) -> Result<bool, Stop> {
         self.swap(shared);
-        self.worker.take_seat();
+        self.worker.enter_checker();
         let outcome = turns::turn(&mut self.worker, &mut self.warps, quantum);
         self.swap(shared);
         match outcome {
@@ -68,7 +68,7 @@ impl<'l> Slot<'l> {
         quantum: u64,
     ) -> Result<turns::OneTurn, Stop> {
         self.swap(shared);
-        self.worker.take_seat();
+        self.worker.enter_checker();
         let outcome = turns::turn_of_warp(&mut self.worker, &mut self.warps, number, quantum);
         self.swap(shared);
         match outcome {
@@ -83,7 +83,7 @@ impl<'l> Slot<'l> {
     /// No warp can go on: lets some of them, or stops the launch.
     pub fn rescue(&mut self, shared: &mut TurnState<'l>) -> Result<(), Stop> {
         self.swap(shared);
-        self.worker.take_seat();
+        self.worker.enter_checker();
         let outcome = turns::rescue(&mut self.worker, &mut self.warps);
         self.swap(shared);
         outcome.map_err(|stop| self.worker.launched.keep_stop(self.worker.cluster, stop))

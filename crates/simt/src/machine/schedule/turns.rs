@@ -47,7 +47,9 @@ pub fn begin<'l>(worker: &mut Worker<'l>, warps: &mut [Warp<'l>], cluster: u64) 
         block.number = number;
         block.position = launched.block_position(number);
         block.shared.reset(launched.shared);
-        if let Some(draws) = &mut worker.draws {
+        if let Some(draws) = &mut worker.draws
+            && draws.notes.is_none()
+        {
             block.shared.fill(|| draws.word());
         }
         block.barriers.reset();
@@ -55,7 +57,7 @@ pub fn begin<'l>(worker: &mut Worker<'l>, warps: &mut [Warp<'l>], cluster: u64) 
         block.stage = Stage::Waits;
     }
     if let Some(checker) = &mut worker.checker
-        && worker.seat == 0
+        && worker.resident_cluster == 0
     {
         checker.start(first);
     }
@@ -129,7 +131,7 @@ fn turn_of_one<'l>(worker: &mut Worker<'l>, warps: &mut [Warp<'l>], index: usize
     }
     let before = warp.executed;
     let most = if warp.separated { patience::QUANTUM } else { quantum };
-    let quantum = worker.launched.step_limit.clamp(1, quantum.min(most));
+    let quantum = worker.launched.launch.step_limit.clamp(1, quantum.min(most));
     let result = step::run(worker, warp, quantum);
     worker.unreported += warp.executed - before;
     result.map_err(|fault| worker.stop(fault, &warps[index]))?;
@@ -214,9 +216,9 @@ fn check<'l>(worker: &mut Worker<'l>, warp: &Warp) -> Result<(), Stop> {
     let faults = worker.checker.as_ref().map_or(0, |checker| checker.faults());
     let limit = match () {
         () if launched.is_cancelled() => Some(TrapKind::Cancelled),
-        () if faults > launched.fault_limit => Some(TrapKind::FaultLimit { limit: launched.fault_limit }),
-        () if launched.steps(worker.unreported) > launched.step_limit => {
-            Some(TrapKind::StepLimit { limit: launched.step_limit })
+        () if faults > launched.launch.fault_limit => Some(TrapKind::FaultLimit { limit: launched.launch.fault_limit }),
+        () if launched.steps(worker.unreported) > launched.launch.step_limit => {
+            Some(TrapKind::StepLimit { limit: launched.launch.step_limit })
         }
         () => None,
     };
@@ -240,6 +242,7 @@ fn release<'l>(worker: &mut Worker<'l>, warps: &mut [Warp<'l>], barrier: u32) {
         }
     }
     let outcome = worker.block.barriers.outcome(barrier);
+    note_meeting(worker, warps, barrier);
     for warp in warps {
         let mut index = 0;
         while index < warp.waiting.len() {
@@ -254,6 +257,19 @@ fn release<'l>(worker: &mut Worker<'l>, warps: &mut [Warp<'l>], barrier: u32) {
             warp.resume(split);
         }
     }
+}
+
+/// Notes, for a caller that chooses each step, who goes on after a barrier.
+#[inline]
+fn note_meeting<'l>(worker: &mut Worker<'l>, warps: &[Warp<'l>], barrier: u32) {
+    let block = worker.block.number as u32;
+    let Some(notes) = worker.draws.as_mut().and_then(|draws| draws.notes.as_mut()) else { return };
+    let waits = |wait: &Wait| matches!(wait, Wait::Barrier(number) if *number == barrier);
+    let of_warp = |warp: &Warp| {
+        let mask = warp.waiting.iter().filter(|(_, wait)| waits(wait)).fold(0, |mask, (split, _)| mask | split.mask);
+        (mask != 0).then_some((block, warp.index, mask))
+    };
+    notes.met.push(warps.iter().filter_map(of_warp).collect());
 }
 
 /// Reports, under `strict`, a barrier for all threads of the block that completed without some of
@@ -273,7 +289,7 @@ fn report_of_exits<'l>(worker: &mut Worker<'l>, warps: &[Warp<'l>], barrier: u32
         && waited.threads.is_none()
     {
         let kind = FindingKind::BarrierLeft { barrier, thread, in_warp: false };
-        checker.report(kind, instruction.counter, warp.index, split.mask.trailing_zeros() & 31, None);
+        checker.report(kind, instruction.place, warp.index, split.mask.trailing_zeros() & 31, None);
     }
 }
 
@@ -295,7 +311,7 @@ fn report_of_places<'l>(worker: &mut Worker<'l>, warps: &[Warp<'l>], barrier: u3
     let same_kind = one_waits.reduction.is_some() == other_waits.reduction.is_some();
     if same_kind && is_for_all(one_waits) && is_for_all(other_waits) {
         let thread = |warp: &Warp, split: &Split| warp.index * 32 + (split.mask.trailing_zeros() & 31);
-        let (now, before) = ((another.counter, thread(other, elsewhere)), (one.counter, thread(first, place)));
+        let (now, before) = ((another.place, thread(other, elsewhere)), (one.place, thread(first, place)));
         checker.report_both(FindingKind::DifferentBarriers { barrier }, now, before);
     }
 }

@@ -27,7 +27,7 @@ impl Waiting {
     pub fn new(code: &Code) -> Self {
         let places_of = |wanted: OnMemory| {
             let found = code.instructions.iter().filter(|step| step.action.effects().memory == wanted);
-            let mut places: Vec<u32> = found.map(|instruction| instruction.counter).collect();
+            let mut places: Vec<u32> = found.map(|instruction| instruction.place).collect();
             places.sort_unstable();
             places.dedup();
             places.retain(|&place| (place as usize) < code.places.len());

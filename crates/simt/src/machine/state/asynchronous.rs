@@ -1,4 +1,4 @@
-//! What `machine/asynchronous` keeps: bulk copies under way, as bytes to shared memory, which
+//! The state of `machine/asynchronous`: bulk copies under way, as bytes to shared memory, which
 //! mbarriers count, and bytes to global memory, for which threads wait; and who has arrived at the
 //! barrier of a cluster. Nobody else reads or changes it.
 

@@ -10,14 +10,14 @@ pub(crate) struct At<'s> {
     /// The lanes of the split that execute it.
     pub mask: u32,
     /// The index of its counters.
-    pub counter: u32,
+    pub place: u32,
 }
 
 /// A lane, and the index of the counters of the instruction that it executes.
 #[derive(Clone, Copy)]
 pub(crate) struct AtLane {
     pub lane: usize,
-    pub counter: u32,
+    pub place: u32,
 }
 
 impl At<'_> {

@@ -5,7 +5,7 @@
 use std::ops::{Deref, DerefMut};
 
 use super::barrier::Barriers;
-use super::on_model::Residence;
+use super::on_model::BlockLocation;
 use crate::machine::state::asynchronous::Departures;
 use crate::machine::state::copies::Copies;
 use crate::memory::SharedMemory;
@@ -32,7 +32,7 @@ pub(crate) struct Block {
     /// Its number in its cluster.
     pub rank: u32,
     /// Where it is on the launch's model.
-    pub residence: Residence,
+    pub location: BlockLocation,
     pub shared: SharedMemory,
     pub barriers: Barriers,
     /// The `cp.async` copies of each warp.

@@ -1,8 +1,11 @@
 //! What is drawn while a warp executes: where its turn ends, and where its lanes separate. The
 //! schedule fills it in before a turn; [`step`](crate::machine::step) asks at each point.
 
+use std::sync::Arc;
+
 use ptx::Space;
 
+use super::footprint::Footprint;
 use crate::address::Access;
 use crate::lanes::{Row, WideRow, lanes};
 use crate::memory::Memory;
@@ -10,6 +13,7 @@ use crate::order::Dice;
 use crate::program::{Action, Matrix, OnMemory};
 use crate::sanitizer::Party;
 use crate::site::AccessAction;
+use crate::switches::SplitId;
 use crate::touch::{Followed, Touch};
 
 /// What a step does at a point: with memory that other threads can reach.
@@ -93,6 +97,10 @@ const MOST_TOUCHED: usize = 1 << 16;
 /// A store is late by up to 2 to the power of this many points.
 const LATEST: u64 = 10;
 
+/// After this many polls, and nothing else, a store of a late instruction lands: whoever polls
+/// waits for one, and nobody else would see it sooner.
+const SPINS: u64 = 16;
+
 /// After this many polls without a write, others go first.
 const POLLS: u32 = 64;
 
@@ -111,6 +119,8 @@ pub(crate) struct Draws {
     lanes: u32,
     /// One in this many stores to global memory is seen late; 0: none.
     weak: u32,
+    /// For each of `Code::places`, whether its stores to global memory are seen late; empty: none.
+    late: Vec<bool>,
     in_flight: Vec<InFlight>,
     /// Whose accesses are kept.
     pub follows: Option<Followed>,
@@ -120,10 +130,24 @@ pub(crate) struct Draws {
     /// Whether the last turn ended at a point, and whether that was because it polled.
     pub ended: bool,
     pub yielded: bool,
+    /// Where another warp can go on, if a caller chooses who does.
+    pub notes: Option<Notes>,
+}
+
+/// Lanes that went on together after a barrier: the number of the block, the warp in it, and lanes.
+pub(crate) type Meeting = Vec<(u32, u32, u32)>;
+
+/// What a caller that chooses each step needs to know.
+#[derive(Default)]
+pub(crate) struct Notes {
+    /// The splits that are before a point, and what they are about to do.
+    pub before: Vec<(SplitId, Arc<Footprint>)>,
+    /// Barriers that were completed since the list was emptied.
+    pub met: Vec<Meeting>,
 }
 
 impl Draws {
-    pub fn new(seed: u64, lanes: u32, weak: u32) -> Self {
+    pub fn new(seed: u64, lanes: u32, weak: u32, late: Vec<bool>) -> Self {
         Self {
             dice: Dice::new(seed),
             budget: 0,
@@ -132,12 +156,14 @@ impl Draws {
             quiet: 0,
             lanes,
             weak,
+            late,
             in_flight: Vec::new(),
             follows: None,
             touching: Vec::new(),
             touched: Vec::new(),
             ended: false,
             yielded: false,
+            notes: None,
         }
     }
 
@@ -176,22 +202,30 @@ impl Draws {
 
     /// Whether stores may be seen late.
     pub fn is_weak(&self) -> bool {
-        self.weak > 0
+        self.weak > 0 || !self.late.is_empty()
     }
 
-    /// Whether this store is to be seen late.
-    pub fn delays(&mut self) -> bool {
-        self.weak > 0 && self.dice.one_in(self.weak.into())
+    /// Whether a store of one of `Code::places` is to be seen late.
+    pub fn delays(&mut self, place: u32) -> bool {
+        self.is_late(place) || self.weak > 0 && self.dice.one_in(self.weak.into())
+    }
+
+    fn is_late(&self, place: u32) -> bool {
+        self.late.get(place as usize) == Some(&true)
     }
 
     /// Keeps a store until it is due, which is drawn.
     pub fn delay(&mut self, store: InFlight) {
-        let most = 1 << self.dice.below(LATEST + 1);
+        let most = 1 << if self.is_late(store.place) { LATEST } else { self.dice.below(LATEST + 1) };
         self.in_flight.push(InFlight { due: self.passed + 1 + self.dice.below(most), ..store });
     }
 
     /// Lets stores land that are due.
     pub fn land_due(&mut self, memory: &Memory) {
+        if self.quiet >= SPINS && !self.late.is_empty() && !self.in_flight.is_empty() {
+            let drawn = self.dice.below(self.in_flight.len() as u64) as usize;
+            self.in_flight[drawn].due = 0;
+        }
         let now = self.passed;
         self.land(memory, |store| store.due <= now);
     }

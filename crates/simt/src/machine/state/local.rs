@@ -10,7 +10,7 @@ use crate::coalesce::Sectors;
 use crate::lanes::{Row, blend, lanes};
 
 /// The local memory of a warp's threads.
-#[derive(Default)]
+#[derive(Clone, Default, PartialEq)]
 pub(crate) struct LocalMemory {
     rows: Vec<Row>,
     bytes: u64,

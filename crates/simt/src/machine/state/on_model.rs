@@ -18,7 +18,7 @@ pub(crate) struct Modelled {
 
 /// Where a block runs on the model.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Residence {
+pub(crate) struct BlockLocation {
     /// The index of its multiprocessor in the worker's.
     pub multiprocessor: usize,
     /// The number of its first warp among all that are resident on the chip.

@@ -2,8 +2,8 @@
 //! workers add traps, findings, output and progress to it, from several threads.
 
 use std::sync::Mutex;
+use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use ptx::{Axis, Module, Special};
 
@@ -13,14 +13,12 @@ use crate::address::BLOCK_WINDOW_BYTES;
 use crate::lanes::{Constants, Row};
 use crate::launch::most_blocks;
 use crate::memory::{RESERVED_SHARED, SharedParts};
-use crate::order::DrawnOrder;
-use crate::output::{BlockOutput, LaunchOutput, Output};
+use crate::output::{BlockOutput, LaunchOutput};
 use crate::program::{Code, Constant, WORKSPACE_HIGH, WORKSPACE_LOW};
 use crate::report::Evenness;
 use crate::request::Recorder;
-use crate::sanitizer::{Checker, Checks, Finding, Findings, Found, Party};
+use crate::sanitizer::{Checker, Finding, Findings, Found, Party};
 use crate::site::Site;
-use crate::touch::Followed;
 use crate::{Launch, Memory, Trap, program};
 
 /// `%nsmid`, as on an H100 or H200. `%smid` is the block's index modulo this.
@@ -35,14 +33,14 @@ const RESERVED_IN_USE: u32 = 288;
 
 /// A running launch.
 pub(crate) struct RunningLaunch<'l> {
+    /// What it was asked for.
+    pub launch: &'l Launch<'l>,
     pub code: &'l Code,
     pub module: &'l Module,
     pub memory: &'l Memory,
     /// The constant rows, for each rank of a block in its cluster.
     pub constants: Vec<Constants>,
     pub parameters: Vec<u8>,
-    pub grid: [u32; 3],
-    pub block: [u32; 3],
     /// Blocks of a cluster, per dimension.
     pub cluster: [u32; 3],
     pub blocks_per_cluster: u32,
@@ -51,16 +49,9 @@ pub(crate) struct RunningLaunch<'l> {
     /// Threads of a block.
     pub threads: u32,
     pub shared: SharedParts,
-    pub step_limit: u64,
-    pub fault_limit: u64,
-    /// Whether all blocks run at the same time.
-    pub cooperative: bool,
     /// The address of the grid's workspace, or 0 if there is none.
     workspace: u64,
     pub multiprocessors: u32,
-    pub kernel: &'l str,
-    pub cancel: Option<&'l AtomicBool>,
-    pub progress: Option<&'l (dyn Fn(u64, u64) + Sync)>,
     steps: AtomicU64,
     evenness: Mutex<Evenness>,
     /// The next cluster to run.
@@ -69,16 +60,10 @@ pub(crate) struct RunningLaunch<'l> {
     /// The lowest cluster that has faulted.
     faulted: AtomicU64,
     pub trap: Mutex<Option<(u64, Box<Trap>)>>,
-    pub checks: Checks,
     pub found: Mutex<Findings>,
-    pub output: Option<&'l Output>,
     pub printed: LaunchOutput,
     /// Keeps requests, if the launch asks for any.
     pub recorder: Option<Recorder>,
-    /// The order to draw, if any.
-    pub order: Option<DrawnOrder>,
-    /// Whose accesses are kept in a drawn order.
-    pub follows: Option<Followed>,
 }
 
 impl<'l> RunningLaunch<'l> {
@@ -89,7 +74,7 @@ impl<'l> RunningLaunch<'l> {
         code: &'l Code,
         module: &'l Module,
         memory: &'l Memory,
-        launch: &'l Launch,
+        launch: &'l Launch<'l>,
         (offsets, bytes): (&[u64], u64),
         cluster: Option<[u32; 3]>,
         workspace: u64,
@@ -100,39 +85,28 @@ impl<'l> RunningLaunch<'l> {
         }
         let [x, y, z] = launch.block;
         let mut launched = Self {
+            launch,
             code,
             module,
             memory,
             constants: Vec::new(),
             parameters,
-            grid: launch.grid,
-            block: launch.block,
             cluster: cluster.unwrap_or([1; 3]),
             blocks_per_cluster: cluster.map_or(1, |cluster| cluster.iter().product()),
             explicit_cluster: cluster.is_some(),
             threads: x * y * z,
             shared: SharedParts::new(code.static_shared as u32 + launch.dynamic_shared, code.reads_reserved_shared()),
-            step_limit: launch.step_limit,
-            fault_limit: launch.fault_limit,
-            cooperative: launch.cooperative,
             workspace,
             multiprocessors: launch.model.map_or(MULTIPROCESSORS, |model| model.multiprocessors),
-            kernel: launch.kernel,
-            cancel: launch.cancel,
-            progress: launch.progress,
             steps: AtomicU64::new(0),
             evenness: Mutex::default(),
             next: AtomicU64::new(0),
             done: AtomicU64::new(0),
             faulted: AtomicU64::new(u64::MAX),
             trap: Mutex::new(None),
-            checks: launch.checks,
             found: Mutex::default(),
-            output: launch.output,
             printed: LaunchOutput::default(),
-            order: launch.order,
-            follows: launch.follows,
-            recorder: Recorder::new(launch.watch.clone(), launch.counts_loads, launch.load_caching),
+            recorder: Recorder::new(launch.watch.clone(), launch.counts_loads),
         };
         let of_rank = |rank| {
             let row = |&constant| launched.row(constant, rank);
@@ -166,9 +140,9 @@ impl<'l> RunningLaunch<'l> {
                     Special::LaneMaskLessEqual => return lanes(|lane| u32::MAX >> (31 - lane)).map(u64::from),
                     Special::LaneMaskGreater => return lanes(|lane| !(u32::MAX >> (31 - lane))).map(u64::from),
                     Special::LaneMaskGreaterEqual => return lanes(|lane| u32::MAX << lane).map(u64::from),
-                    Special::BlockSize(axis) => of(self.block, axis),
-                    Special::GridSize(axis) => of(self.grid, axis),
-                    Special::ClusterCount(axis) => of(self.grid, axis) / of(self.cluster, axis),
+                    Special::BlockSize(axis) => of(self.launch.block, axis),
+                    Special::GridSize(axis) => of(self.launch.grid, axis),
+                    Special::ClusterCount(axis) => of(self.launch.grid, axis) / of(self.cluster, axis),
                     Special::ClusterSize(axis) => of(self.cluster, axis),
                     Special::ClusterBlocks => self.blocks_per_cluster,
                     Special::BlockRankInCluster => rank,
@@ -199,7 +173,7 @@ impl<'l> RunningLaunch<'l> {
     }
 
     pub fn blocks(&self) -> u64 {
-        self.grid.iter().map(|&n| u64::from(n)).product()
+        self.launch.grid.iter().map(|&n| u64::from(n)).product()
     }
 
     pub fn clusters(&self) -> u64 {
@@ -207,12 +181,19 @@ impl<'l> RunningLaunch<'l> {
     }
 
     pub fn is_cancelled(&self) -> bool {
-        self.cancel.is_some_and(|cancel| cancel.load(Relaxed))
+        self.launch.cancel.is_some_and(|cancel| cancel.load(Relaxed))
     }
 
     /// Whether a lower cluster has faulted.
     pub fn is_beyond_fault(&self, cluster: u64) -> bool {
         self.faulted.load(Relaxed) < cluster
+    }
+
+    /// Forgets what has run: the launch starts again.
+    pub fn begin_again(&self) {
+        self.steps.store(0, Relaxed);
+        self.faulted.store(u64::MAX, Relaxed);
+        *self.trap.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = None;
     }
 
     /// Instructions executed so far: those reported, plus `more`.
@@ -243,17 +224,17 @@ impl<'l> RunningLaunch<'l> {
     /// A sanitizer for this many blocks at a time.
     pub fn checker(&self, blocks: u32) -> Checker<'l> {
         let clusters = (blocks / self.blocks_per_cluster, self.blocks_per_cluster);
-        Checker::new(self.checks, self.memory, self.code, (clusters, self.threads), self.shared)
+        Checker::new(self.launch.checks, self.memory, self.code, (clusters, self.threads), self.shared)
     }
 
     /// How many blocks the sanitizer has to distinguish.
-    pub fn seats(&self) -> u32 {
-        if self.cooperative { self.blocks() as u32 } else { self.blocks_per_cluster }
+    pub fn blocks_at_once(&self) -> u32 {
+        if self.launch.cooperative { self.blocks() as u32 } else { self.blocks_per_cluster }
     }
 
     /// How many clusters can run side by side without a model.
     pub fn cluster_capacity(&self) -> u64 {
-        match self.cooperative || self.checks.any() {
+        match self.launch.cooperative || self.launch.checks.any() {
             true => 0,
             false => {
                 let most = most_blocks(self.threads, self.shared.bytes, self.code.local_bytes());
@@ -272,7 +253,7 @@ impl<'l> RunningLaunch<'l> {
         let (list, beyond) = findings.into_parts();
         let described = list.into_iter().map(|Found { kind, first, second, count }| Finding {
             kind,
-            kernel: self.kernel.into(),
+            kernel: self.launch.kernel.into(),
             module: self.module.name.clone(),
             first: self.site(first),
             second: second.map(|party| self.site(party)),
@@ -286,7 +267,7 @@ impl<'l> RunningLaunch<'l> {
         let position = self.code.positions.get(place as usize);
         Site {
             action,
-            function: info.map_or(self.kernel, |info| &info.function).into(),
+            function: info.map_or(self.launch.kernel, |info| &info.function).into(),
             instruction: info.map_or("", |info| &info.text).into(),
             ptx_line: info.map_or(0, |info| info.ptx_line),
             source: position.map_or(vec![], |&(function, index)| program::source(self.module, function, index)),
@@ -297,13 +278,13 @@ impl<'l> RunningLaunch<'l> {
 
     /// The position of a thread in its block.
     pub fn thread_position(&self, thread: u32) -> [u32; 3] {
-        position_in(thread.into(), self.block)
+        position_in(thread.into(), self.launch.block)
     }
 
     /// The position of a block in the grid. Blocks are numbered cluster by cluster.
     pub fn block_position(&self, block: u64) -> [u32; 3] {
         let blocks = u64::from(self.blocks_per_cluster);
-        let clusters = std::array::from_fn(|axis| self.grid[axis] / self.cluster[axis]);
+        let clusters = std::array::from_fn(|axis| self.launch.grid[axis] / self.cluster[axis]);
         let (cluster, within) = (position_in(block / blocks, clusters), position_in(block % blocks, self.cluster));
         std::array::from_fn(|axis| cluster[axis] * self.cluster[axis] + within[axis])
     }
@@ -315,14 +296,14 @@ impl<'l> RunningLaunch<'l> {
 
     /// Keeps what a block printed.
     pub fn keep_output(&self, block: u64, printed: &mut BlockOutput) {
-        if let Some(output) = self.output {
+        if let Some(output) = self.launch.output {
             self.printed.add(block, printed, output.limit());
         }
     }
 
     /// Reports progress to the launch's callback.
     pub fn report_progress(&self, done: u64) {
-        if let Some(progress) = self.progress {
+        if let Some(progress) = self.launch.progress {
             progress(done, self.blocks());
         }
     }
@@ -354,8 +335,8 @@ impl<'l> RunningLaunch<'l> {
         let position = self.code.positions.get(origin);
         Trap {
             kind: fault.kind,
-            kernel: self.kernel.into(),
-            function: place.map_or(self.kernel, |place| &place.function).into(),
+            kernel: self.launch.kernel.into(),
+            function: place.map_or(self.launch.kernel, |place| &place.function).into(),
             instruction: place.map_or("", |place| &place.text).into(),
             module: self.module.name.clone(),
             ptx_line: place.map_or(0, |place| place.ptx_line),

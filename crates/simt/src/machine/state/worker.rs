@@ -9,7 +9,7 @@ use ptx::Special;
 use super::barrier::Barriers;
 use super::block::{Block, RunningBlock, Stage};
 use super::drawn::Draws;
-use super::on_model::{Modelled, Residence};
+use super::on_model::{BlockLocation, Modelled};
 use super::outcome::{Fault, Stop};
 use super::running_launch::RunningLaunch;
 use super::warp::Warp;
@@ -31,8 +31,8 @@ pub(crate) struct Worker<'l> {
     pub block: RunningBlock,
     /// The number of the running cluster; without clusters, of the block.
     pub cluster: u64,
-    /// Its number among those that share a checker.
-    pub seat: u32,
+    /// The number of the running cluster among those that are resident at once and share a checker.
+    pub resident_cluster: u32,
     /// Whether an atomic operation has changed device memory since the last check.
     pub changed: bool,
     /// For `machine/asynchronous` alone.
@@ -71,12 +71,12 @@ impl<'l> Worker<'l> {
             counters: vec![InstructionCounters::default(); launched.code.places.len() + 1],
             block: RunningBlock::new(launched.blocks_per_cluster, block),
             cluster: 0,
-            seat: 0,
+            resident_cluster: 0,
             changed: false,
             asynchronous: Asynchronous::default(),
-            observed: launched.recorder.is_some() || launched.checks.any() || checker.is_some(),
+            observed: launched.recorder.is_some() || launched.launch.checks.any() || checker.is_some(),
             checker,
-            inspects: (launched.checks.init || launched.checks.undefined || launched.checks.race)
+            inspects: (launched.launch.checks.init || launched.launch.checks.undefined || launched.launch.checks.race)
                 && !launched.code.inspections.is_empty(),
             rows: [[0; 32]; 4],
             shapes: (0..launched.code.accesses).map(|_| None).collect(),
@@ -87,9 +87,9 @@ impl<'l> Worker<'l> {
     }
 
     /// Sets where the blocks of all following clusters run on the model, by rank.
-    pub fn take_residences(&mut self, residences: impl Iterator<Item = Residence>) {
-        for (block, residence) in self.block.all_mut().iter_mut().zip(residences) {
-            block.residence = residence;
+    pub fn set_locations(&mut self, locations: impl Iterator<Item = BlockLocation>) {
+        for (block, location) in self.block.all_mut().iter_mut().zip(locations) {
+            block.location = location;
         }
     }
 
@@ -98,22 +98,22 @@ impl<'l> Worker<'l> {
     pub fn traces(&mut self, warp: &Warp) -> bool {
         let Some(modelled) = &mut self.modelled else { return false };
         let Some(tracer) = &mut modelled.tracer else { return false };
-        self.block.residence.multiprocessor == 0 && tracer.enter(self.block.number, warp.index)
+        self.block.location.multiprocessor == 0 && tracer.enter(self.block.number, warp.index)
     }
 
     /// Records that the running warp executes an instruction.
-    pub fn trace(&mut self, counter: u32) {
+    pub fn trace(&mut self, place: u32) {
         if let Some(tracer) = self.modelled.as_mut().and_then(|modelled| modelled.tracer.as_mut())
-            && (counter as usize) < self.launched.code.places.len()
+            && (place as usize) < self.launched.code.places.len()
         {
-            tracer.step(counter);
+            tracer.step(place);
         }
     }
 
     /// Takes it back: the warp will execute it later.
-    pub fn untrace(&mut self, counter: u32) {
+    pub fn untrace(&mut self, place: u32) {
         if let Some(tracer) = self.modelled.as_mut().and_then(|modelled| modelled.tracer.as_mut()) {
-            tracer.undo(counter);
+            tracer.undo(place);
         }
     }
 
@@ -121,7 +121,7 @@ impl<'l> Worker<'l> {
     pub fn warps(&self) -> Vec<Warp<'l>> {
         let launched = self.launched;
         let of_block = |constants| {
-            (0..launched.threads.div_ceil(32)).map(move |index| Warp::new(constants, index, launched.block))
+            (0..launched.threads.div_ceil(32)).map(move |index| Warp::new(constants, index, launched.launch.block))
         };
         launched.constants.iter().flat_map(of_block).collect()
     }
@@ -147,10 +147,10 @@ impl<'l> Worker<'l> {
         self.checker.as_mut()?.races()
     }
 
-    /// Reports to the sanitizer which cluster runs.
-    pub fn take_seat(&mut self) {
+    /// Tells the sanitizer which cluster runs from now on.
+    pub fn enter_checker(&mut self) {
         if let Some(checker) = &mut self.checker {
-            checker.take_seat(self.seat);
+            checker.enter_cluster(self.resident_cluster);
         }
     }
 
@@ -172,7 +172,7 @@ impl<'l> Worker<'l> {
 
     /// Adds to what the block prints.
     pub fn print(&mut self, text: &[u8]) {
-        if let Some(output) = self.launched.output {
+        if let Some(output) = self.launched.launch.output {
             self.block.output.print(text, output.limit());
         }
     }
@@ -218,7 +218,7 @@ impl<'l> Worker<'l> {
             }
             Special::WarpId => [warp.index.into(); 32],
             Special::MultiprocessorId => {
-                let index = self.block.residence.multiprocessor;
+                let index = self.block.location.multiprocessor;
                 let modelled =
                     self.modelled.as_ref().map(|modelled| modelled.multiprocessors[index].position.number.into());
                 [modelled.unwrap_or(self.block.number % u64::from(self.launched.multiprocessors)); 32]

@@ -123,8 +123,9 @@ fn lanes_of_sectors(source: &Source, sampling: &Sampling, gathers: bool) -> u32 
 }
 
 /// `tex`, `tld4`.
+#[expect(clippy::too_many_lines, reason = "one step after another, without a part that has a name")]
 pub(super) fn fetch(worker: &mut Worker<'_>, warp: &mut Warp<'_>, fetch: &Fetch, at: At) -> Attempt<()> {
-    let At { mask, counter, .. } = at;
+    let At { mask, place, .. } = at;
     let mut touched = Vec::new();
     let mut results: [Row; 4] = [[0; 32]; 4];
     let mut seen = observe::checks(worker).map(|checks| Seen { forgives: checks.memory, ..Seen::default() });
@@ -196,8 +197,8 @@ pub(super) fn fetch(worker: &mut Worker<'_>, warp: &mut Warp<'_>, fetch: &Fetch,
             row[lane] = value;
         }
     }
-    report(worker, warp, &reported, counter);
-    observe::model::fetch(worker, warp, &touched, counter);
+    report(worker, warp, &reported, place);
+    observe::model::fetch(worker, warp, &touched, place);
     for (d, row) in fetch.rows.iter().zip(&results) {
         warp.registers.set_word(*d, mask, row);
     }
@@ -206,7 +207,7 @@ pub(super) fn fetch(worker: &mut Worker<'_>, warp: &mut Warp<'_>, fetch: &Fetch,
     }
     touched.sort_unstable();
     observe::recorder::elements(worker, warp, RequestedMemory::Texture, (texel_bytes, &touched), at);
-    let counters = &mut worker.counters[counter as usize];
+    let counters = &mut worker.counters[place as usize];
     count(&mut counters.texture, &touched, texel_bytes, mask, lanes_per_lookup);
     counters.texture_sectors_of_warps += texture::distinct_sectors(&touched);
     Ok(())
@@ -220,7 +221,7 @@ struct SeenTexel {
 }
 
 /// Reports texels to the sanitizer: the first of each lane together, then the second, and so on.
-fn report(worker: &mut Worker<'_>, warp: &mut Warp<'_>, texels: &[SeenTexel], counter: u32) {
+fn report(worker: &mut Worker<'_>, warp: &mut Warp<'_>, texels: &[SeenTexel], place: u32) {
     let mut rounds: Vec<(u32, u32, WideRow)> = Vec::new();
     for &SeenTexel { lane, address, width } in texels {
         let free = rounds.iter_mut().find(|(bytes, mask, _)| *bytes == width && mask >> lane & 1 == 0);
@@ -233,7 +234,7 @@ fn report(worker: &mut Worker<'_>, warp: &mut Warp<'_>, texels: &[SeenTexel], co
         }
     }
     for (width, mask, addresses) in &rounds {
-        let operation = MemoryOperation::new(counter, AccessKind::Load, *width).through(Path::Texture);
+        let operation = MemoryOperation::new(place, AccessKind::Load, *width).through(Path::Texture);
         sanitizer::access(worker, warp, &Observed::new(&operation, Space::Global, addresses), *mask);
     }
 }

@@ -5,7 +5,7 @@
 //! field by field. It also fills bit fields one by one: it reads their word, replaces some bits,
 //! and stores it back. Neither is a use of uninitialised memory.
 
-use ptx::{Address, AddressBase, Instruction, Op, Operand, TernaryOp};
+use ptx::{Address, AddressBase, ComputeOp, ControlOp, Instruction, Op, Operand, TernaryOp};
 
 use super::function::FunctionDecoder;
 use crate::program::blocks::BasicBlocks;
@@ -15,16 +15,21 @@ use crate::program::code::Action;
 const NEAR: usize = 64;
 
 /// Marks the loads of a function with what happens to their values, beyond what
-/// [`Uses`](super::uses::Uses) has found. `ways` are the successors of each position of the body,
-/// `starts` their first steps.
-pub(super) fn mark(decoder: &mut FunctionDecoder<'_, '_>, body: &[Instruction], ways: &[Vec<u32>], starts: &[u32]) {
+/// [`Uses`](super::uses::Uses) has found. `successors` are the successors of each position of the
+/// body, `starts` their first steps.
+pub(super) fn mark(
+    decoder: &mut FunctionDecoder<'_, '_>,
+    body: &[Instruction],
+    successors: &[Vec<u32>],
+    starts: &[u32],
+) {
     let mut readers = vec![0; decoder.function.registers.len()];
     for (position, instruction) in body.iter().enumerate() {
         let guard = instruction.guard.map(|guard| guard.register);
         let reads = guard.iter().chain(decoder.uses.reads(position));
         reads.for_each(|register| readers[register.index()] += 1);
     }
-    let blocks = BasicBlocks::new(body.len(), ways);
+    let blocks = BasicBlocks::new(body.len(), successors);
     for block in 0..blocks.count() {
         let positions = blocks.positions(block);
         for position in positions.clone() {
@@ -71,7 +76,7 @@ impl Walk<'_, '_, '_> {
         }
         for position in behind {
             let Instruction { op, guard, .. } = &self.body[position];
-            if let Op::Call { .. } = op {
+            if let Op::Control(ControlOp::Call { .. }) = op {
                 return None;
             }
             if self.reads(position, first) {
@@ -110,11 +115,12 @@ impl Walk<'_, '_, '_> {
                     return is_there && replaces && guard.is_none() && values.iter().all(|&(_, left)| left == 0);
                 }
                 _ if is_read => {
+                    let Op::Compute(op) = op else { return false };
                     replaces |= match op {
-                        Op::Binary { op: ptx::BinaryOp::And, .. } | Op::BitFieldInsert { .. } => true,
-                        Op::Binary { op: ptx::BinaryOp::Or | ptx::BinaryOp::Xor, .. } | Op::Move { .. } => false,
-                        Op::Ternary { op: TernaryOp::Logic(_), .. } => true,
-                        Op::Convert { .. } => false,
+                        ComputeOp::Binary { op: ptx::BinaryOp::And, .. } | ComputeOp::BitFieldInsert { .. } => true,
+                        ComputeOp::Binary { op: ptx::BinaryOp::Or | ptx::BinaryOp::Xor, .. } => false,
+                        ComputeOp::Ternary { op: TernaryOp::Logic(_), .. } => true,
+                        ComputeOp::Convert { .. } | ComputeOp::Move { .. } => false,
                         _ => return false,
                     };
                     let written = self.decoder.uses.writes(position).iter().map(|written| written.index());

@@ -12,7 +12,7 @@ use crate::program::requests::{self, Body, Found, Part, Place};
 /// The successors of each position of a body, and where the paths from it first meet again.
 #[derive(Clone, Copy)]
 pub(super) struct Paths<'p> {
-    pub ways: &'p [Vec<u32>],
+    pub successors: &'p [Vec<u32>],
     pub joins: &'p [Option<u32>],
 }
 
@@ -24,7 +24,7 @@ pub(super) fn mark(decoder: &mut FunctionDecoder<'_, '_>, body: &[Instruction], 
     for (&position, &by) in &found.served {
         decoder.builder.served.insert(place(position), place(by));
     }
-    decoder.builder.differs.extend(found.parted.iter().map(|&(position, how)| (place(position), how)));
+    decoder.builder.differs.extend(found.divergent.iter().map(|&(position, how)| (place(position), how)));
     let steps = |position: usize, all: usize| {
         let end = starts.get(position + 1).map_or(all, |&end| end as usize);
         starts[position] as usize..end
@@ -54,7 +54,7 @@ pub(super) fn mark(decoder: &mut FunctionDecoder<'_, '_>, body: &[Instruction], 
     }
 }
 
-fn find(decoder: &FunctionDecoder<'_, '_>, body: &[Instruction], Paths { ways, joins }: Paths<'_>) -> Found {
+fn find(decoder: &FunctionDecoder<'_, '_>, body: &[Instruction], Paths { successors, joins }: Paths<'_>) -> Found {
     let module = decoder.builder.module;
     let place_of = |handle: Handle<Variable>| {
         let variable = &module.variables[handle];
@@ -73,7 +73,7 @@ fn find(decoder: &FunctionDecoder<'_, '_>, body: &[Instruction], Paths { ways, j
     let registers = &decoder.function.registers;
     requests::find(&Body {
         instructions: body,
-        ways,
+        successors,
         joins,
         reads: (0..body.len()).map(reads).collect(),
         writes: (0..body.len()).map(|position| decoder.uses.writes(position)).collect(),
@@ -83,7 +83,7 @@ fn find(decoder: &FunctionDecoder<'_, '_>, body: &[Instruction], Paths { ways, j
     })
 }
 
-/// An access's requests, each with a slot of its own for its shape.
+/// An access's requests, each with a separate slot for its shape.
 fn requests_of(reach: &AddressOperand, parts: &[Part], accesses: &mut u32) -> Requests {
     let request = |&Part { offset, width }: &Part| {
         let slot = *accesses;

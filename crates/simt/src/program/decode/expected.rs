@@ -5,7 +5,7 @@
 //! does nothing if the value has changed since. Such a read counts as atomic. In unoptimised code,
 //! the two may be in different functions.
 
-use ptx::{Callee, Handle, Op};
+use ptx::{Callee, ControlOp, Handle, Op};
 
 use super::function::Builder;
 use super::unwritten::Searched;
@@ -26,7 +26,9 @@ pub(super) fn mark(builder: &mut Builder<'_>, all: &[Searched<'_>]) {
         for (function, Searched { flows, .. }) in all.iter().enumerate() {
             let values = &mut expected[function];
             for instruction in flows.body {
-                let Op::Call { callee: Callee::Direct(callee), .. } = &instruction.op else { continue };
+                let Op::Control(ControlOp::Call { callee: Callee::Direct(callee), .. }) = &instruction.op else {
+                    continue;
+                };
                 let (Some(callee), Some(passed)) = (index(*callee), flows.passed(&instruction.op)) else { continue };
                 for (words, _) in passed.arguments.iter().zip(&parameters[callee]).filter(|(_, expected)| **expected) {
                     words.iter().flatten().for_each(|&word| values[word] = true);
@@ -43,11 +45,15 @@ pub(super) fn mark(builder: &mut Builder<'_>, all: &[Searched<'_>]) {
         }
     }
     for (Searched { flows, .. }, expected) in all.iter().zip(&expected) {
-        for &(step, register) in flows.uses.single_loads() {
-            let Some(Action::Load(load)) = builder.instructions.get_mut(step).map(|step| &mut step.action) else {
+        for (step, registers) in flows.uses.loaded() {
+            // Values of 128 bits, and structs, are loaded as vectors.
+            if registers.is_empty() || !registers.iter().all(|register| expected[register.index()]) {
+                continue;
+            }
+            let Some(Action::Load(load)) = builder.instructions.get_mut(*step).map(|step| &mut step.action) else {
                 continue;
             };
-            load.operation.order.strong |= expected[register.index()];
+            load.operation.order.strong = true;
         }
     }
 }

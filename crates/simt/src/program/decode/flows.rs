@@ -8,8 +8,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use ptx::{
-    Address, AddressBase, BinaryOp, CallOperand, Callee, Function, Handle, Instruction, Module, Op, Operand, Space,
-    TernaryOp, Type, Variable,
+    Address, AddressBase, BinaryOp, CallOperand, Callee, ComputeOp, ControlOp, Function, Handle, Instruction, Module,
+    Op, Operand, Space, TernaryOp, Type, Variable, WarpOp,
 };
 
 use super::function::{FunctionDecoder, Storage};
@@ -133,7 +133,7 @@ impl Flows<'_> {
     /// The destination of a shuffle, which is undefined if the source lane does not take part.
     pub fn shuffled(&self, position: usize) -> Option<usize> {
         match &self.body[position].op {
-            Op::Shuffle { dst, .. } if self.follows_shuffles => Some(dst.as_ref()?.index()),
+            Op::Warp(WarpOp::Shuffle { dst, .. }) if self.follows_shuffles => Some(dst.as_ref()?.index()),
             _ => None,
         }
     }
@@ -167,11 +167,11 @@ impl Flows<'_> {
                 let elements = dsts.iter().enumerate();
                 reads.extend(elements.flat_map(|(index, _)| self.words_at(address, index, ty.bytes())));
             }
-            Op::Call { .. } => {
+            Op::Control(ControlOp::Call { .. }) => {
                 let passed = self.passed(op).into_iter().flat_map(|passed| passed.arguments);
                 reads.extend(passed.flatten().flatten().filter(|&word| word > self.carry()));
             }
-            Op::Return => reads.extend(self.results()),
+            Op::Control(ControlOp::Return) => reads.extend(self.results()),
             _ => {}
         }
         reads
@@ -180,7 +180,8 @@ impl Flows<'_> {
     /// Does something for each value that an instruction writes, the carry flag left out.
     pub fn each_written(&self, position: usize, mut each: impl FnMut(usize)) {
         self.uses.writes(position).iter().for_each(|register| each(register.index()));
-        if let Op::Store { space: Space::Parameter, .. } | Op::Call { .. } = self.body[position].op {
+        if let Op::Store { space: Space::Parameter, .. } | Op::Control(ControlOp::Call { .. }) = self.body[position].op
+        {
             self.flow(position).makes.into_iter().for_each(|(to, _)| each(to));
         }
     }
@@ -206,7 +207,7 @@ impl Flows<'_> {
 
     /// What a call passes, and gets.
     pub fn passed(&self, op: &Op) -> Option<Passed> {
-        let Op::Call { callee, results, arguments, .. } = op else { return None };
+        let Op::Control(ControlOp::Call { callee, results, arguments, .. }) = op else { return None };
         let callees = match callee {
             Callee::Direct(callee) if system::of(self.module, &self.module.functions[*callee]).is_some() => Vec::new(),
             Callee::Direct(callee) => vec![*callee],
@@ -269,46 +270,8 @@ impl Flows<'_> {
         };
         let used = |to| with(reads().map(|register| (register, to)).collect(), Provenance::Fresh);
         let made = |made| with(Vec::new(), made);
-        let parts = |operands: &[Operand]| made(of_parts(operands));
         match op {
-            Op::Pack { parts: operands, .. } | Op::MoveVector { srcs: operands, .. } => parts(operands),
-            Op::ConvertPair { a, b, .. } | Op::BitFieldInsert { a, b, .. } => parts(&[*a, *b]),
-            Op::Ternary { op: TernaryOp::Permute(_), a, b, .. } => parts(&[*a, *b]),
-            Op::Ternary { op: TernaryOp::Logic(_), a, b, c, .. } => parts(&[*a, *b, *c]),
-            Op::Binary { op: op @ (BinaryOp::And | BinaryOp::Or), ty: Type::Pred, a, b, .. } => {
-                made(Provenance::ByLogic { and: *op == BinaryOp::And, operands: [*a, *b] })
-            }
-            Op::Binary { op: BinaryOp::And | BinaryOp::Or, a, b, .. } => parts(&[*a, *b]),
-            // The same value twice: the result is zero in any case.
-            Op::Binary {
-                op: BinaryOp::Xor | BinaryOp::Subtract,
-                a: Operand::Register(a),
-                b: Operand::Register(b),
-                ..
-            } if a == b => made(Provenance::Fresh),
-            Op::Select { a, b, predicate, .. } => {
-                made(Provenance::ByChoice { chooser: *predicate, yes: register(a), no: register(b) })
-            }
-            Op::Move { .. }
-            | Op::Unpack { .. }
-            | Op::Convert { .. }
-            | Op::ConvertPack { .. }
-            | Op::ConvertAddress { .. }
-            | Op::IsSpace { .. }
-            | Op::IsType { .. }
-            | Op::LogicAndTest { .. }
-            | Op::MapToBlock { .. }
-            | Op::RankOfAddress { .. }
-            | Op::Unary { .. }
-            | Op::Binary { .. }
-            | Op::Ternary { .. }
-            | Op::Carry { .. }
-            | Op::ScalarVideo(_)
-            | Op::SimdVideo(_)
-            | Op::SetPredicate { .. }
-            | Op::Set { .. }
-            | Op::SelectBySign { .. }
-            | Op::TestProperty { .. } => made(Provenance::Of(reads().collect())),
+            Op::Compute(op) => made(computed(op).unwrap_or_else(|| Provenance::Of(reads().collect()))),
             Op::Prefetch { .. } | Op::NanoSleep { .. } => made(Provenance::Fresh),
             Op::Store { space: Space::Parameter, ty, srcs, address, .. } => {
                 let elements = srcs.iter().enumerate();
@@ -334,7 +297,7 @@ impl Flows<'_> {
                 });
                 Flow { uses: Vec::new(), stored: Vec::new(), makes: makes.collect() }
             }
-            Op::Call { callee, .. } => {
+            Op::Control(ControlOp::Call { callee, .. }) => {
                 let Passed { callees, arguments, results } = self.passed(op).unwrap_or_default();
                 let words = |lists: Vec<Vec<Option<usize>>>| {
                     lists.into_iter().flatten().flatten().filter(|&word| word > self.carry()).collect::<Vec<_>>()
@@ -350,7 +313,7 @@ impl Flows<'_> {
                 flow.makes.extend(words(results).into_iter().map(|word| (word, Provenance::Fresh)));
                 flow
             }
-            Op::Shuffle { src, dst, lane, clamp, members, .. } => {
+            Op::Warp(WarpOp::Shuffle { src, dst, lane, clamp, members, .. }) => {
                 let operands = [Some(lane), Some(clamp), members.as_ref()].into_iter().flatten();
                 let uses = operands.filter_map(register).map(|register| (register, RegisterUse::Operand));
                 let mut flow = with(uses.collect(), Provenance::Fresh);
@@ -366,57 +329,8 @@ impl Flows<'_> {
                 Flow { stored, ..with(base.into_iter().collect(), Provenance::Fresh) }
             }
             Op::Load { .. } => used(RegisterUse::Address),
-            Op::BranchIndexed { .. } => used(RegisterUse::Condition),
-            Op::CreatePolicy { .. }
-            | Op::Atomic { .. }
-            | Op::AtomicVector { .. }
-            | Op::Fence { .. }
-            | Op::TextureFetch(_)
-            | Op::TextureQuery { .. }
-            | Op::SurfaceLoad { .. }
-            | Op::SurfaceStore { .. }
-            | Op::SurfaceReduce { .. }
-            | Op::CopyAsync(_)
-            | Op::CommitCopies
-            | Op::WaitForCopies { .. }
-            | Op::ArriveAfterCopies { .. }
-            | Op::BulkCopy(_)
-            | Op::CommitBulkCopies
-            | Op::WaitForBulkCopies { .. }
-            | Op::StoreAsync(_)
-            | Op::TensorCopy(_)
-            | Op::ReplaceTensorField { .. }
-            | Op::CopyTensorMap { .. }
-            | Op::Mbarrier { .. }
-            | Op::PendingCount { .. }
-            | Op::LoadMatrix { .. }
-            | Op::StoreMatrix { .. }
-            | Op::TransposeMatrix { .. }
-            | Op::MatrixMultiply(_)
-            | Op::LoadFragment { .. }
-            | Op::StoreFragment { .. }
-            | Op::WarpgroupMultiply(_)
-            | Op::WarpgroupFence
-            | Op::CommitProducts
-            | Op::WaitForProducts { .. }
-            | Op::Vote { .. }
-            | Op::Match { .. }
-            | Op::WarpReduce { .. }
-            | Op::ActiveMask { .. }
-            | Op::Elect { .. }
-            | Op::Barrier { .. }
-            | Op::WarpBarrier { .. }
-            | Op::ClusterBarrier { .. }
-            | Op::WaitForEarlierGrids
-            | Op::NoEffect
-            | Op::Branch { .. }
-            | Op::StackAllocate { .. }
-            | Op::StackSave { .. }
-            | Op::StackRestore { .. }
-            | Op::Return
-            | Op::Exit
-            | Op::Trap
-            | Op::Breakpoint => {
+            Op::Control(ControlOp::BranchIndexed { .. }) => used(RegisterUse::Condition),
+            _ => {
                 let bases: Vec<usize> = op.sources().addresses.into_iter().filter_map(base).collect();
                 let to = |register| match bases.contains(&register) {
                     true => RegisterUse::Address,
@@ -430,6 +344,31 @@ impl Flows<'_> {
     fn is_of_frame(&self, address: &Address) -> bool {
         matches!(address.base, AddressBase::Variable(variable) if self.words.of.contains_key(&variable))
     }
+}
+
+/// How a result depends on a lane's operands, if not on all of them alike.
+fn computed(op: &ComputeOp) -> Option<Provenance> {
+    Some(match op {
+        ComputeOp::Pack { parts: operands, .. } | ComputeOp::MoveVector { srcs: operands, .. } => of_parts(operands),
+        ComputeOp::ConvertPair { a, b, .. } | ComputeOp::BitFieldInsert { a, b, .. } => of_parts(&[*a, *b]),
+        ComputeOp::Ternary { op: TernaryOp::Permute(_), a, b, .. } => of_parts(&[*a, *b]),
+        ComputeOp::Ternary { op: TernaryOp::Logic(_), a, b, c, .. } => of_parts(&[*a, *b, *c]),
+        ComputeOp::Binary { op: op @ (BinaryOp::And | BinaryOp::Or), ty: Type::Pred, a, b, .. } => {
+            Provenance::ByLogic { and: *op == BinaryOp::And, operands: [*a, *b] }
+        }
+        ComputeOp::Binary { op: BinaryOp::And | BinaryOp::Or, a, b, .. } => of_parts(&[*a, *b]),
+        // The same value twice: the result is zero in any case.
+        ComputeOp::Binary {
+            op: BinaryOp::Xor | BinaryOp::Subtract,
+            a: Operand::Register(a),
+            b: Operand::Register(b),
+            ..
+        } if a == b => Provenance::Fresh,
+        ComputeOp::Select { a, b, predicate, .. } => {
+            Provenance::ByChoice { chooser: *predicate, yes: register(a), no: register(b) }
+        }
+        _ => return None,
+    })
 }
 
 /// A value with these parts. Constants and special registers count only if all parts are such.

@@ -255,7 +255,7 @@ impl<'b, 'm> FunctionDecoder<'b, 'm> {
     }
 
     pub fn emit(&mut self, counted: u32, action: Action) {
-        self.builder.instructions.push(Instruction { action, guard: self.guard, counter: counted });
+        self.builder.instructions.push(Instruction { action, guard: self.guard, place: counted });
         self.builder.origins.push(self.origin);
     }
 

@@ -8,7 +8,7 @@
 
 use std::sync::Arc;
 
-use ptx::{Instruction, Op, Operand, WarpgroupFactor};
+use ptx::{ComputeOp, Instruction, MatrixOp, Op, Operand, WarpgroupFactor};
 
 use crate::program::decode::function::FunctionDecoder;
 use crate::program::inspection::{Held, HeldRegisters};
@@ -22,7 +22,7 @@ pub(in crate::program) fn track(decoder: &mut FunctionDecoder<'_, '_>, body: &[I
     }
     let mut is_held = vec![false; decoder.function.registers.len()];
     for instruction in body {
-        let Op::WarpgroupMultiply(product) = &instruction.op else { continue };
+        let Op::Matrix(MatrixOp::WarpgroupMultiply(product)) = &instruction.op else { continue };
         product.d.iter().flatten().for_each(|sum| is_held[sum.index()] = true);
         if let WarpgroupFactor::Registers(factors) = &product.a {
             factors.iter().filter_map(register).for_each(|factor| is_held[factor] = true);
@@ -68,10 +68,10 @@ fn of(decoder: &FunctionDecoder<'_, '_>, position: usize, op: &Op, numbers: &[Op
     reads.sort_unstable();
     reads.dedup();
     Some(match op {
-        Op::WarpgroupFence => Held::Fence,
-        Op::CommitProducts => Held::Commit,
-        Op::WaitForProducts { groups_left } => Held::Await { groups_left: *groups_left },
-        Op::WarpgroupMultiply(product) => Held::Multiplies(HeldRegisters {
+        Op::Matrix(MatrixOp::WarpgroupFence) => Held::Fence,
+        Op::Matrix(MatrixOp::CommitProducts) => Held::Commit,
+        Op::Matrix(MatrixOp::WaitForProducts { groups_left }) => Held::Await { groups_left: *groups_left },
+        Op::Matrix(MatrixOp::WarpgroupMultiply(product)) => Held::Multiplies(HeldRegisters {
             sums: product.d.iter().flatten().filter_map(|sum| numbers[sum.index()]).collect(),
             factors: match &product.a {
                 WarpgroupFactor::Registers(factors) => {
@@ -85,8 +85,8 @@ fn of(decoder: &FunctionDecoder<'_, '_>, position: usize, op: &Op, numbers: &[Op
             (Some((to, from)), _) => Held::Moves { to: numbers[to]?, from: numbers[from]? },
             (None, []) if reads.is_empty() => return None,
             // A compiler may create a constant anywhere.
-            (None, &[to]) if matches!(op, Op::Move { .. }) && reads.is_empty() => Held::Sets { to },
-            _ => Held::Touches { reads, writes, unpacks: matches!(op, Op::Unpack { .. }) },
+            (None, &[to]) if matches!(op, Op::Compute(ComputeOp::Move { .. })) && reads.is_empty() => Held::Sets { to },
+            _ => Held::Touches { reads, writes, unpacks: matches!(op, Op::Compute(ComputeOp::Unpack { .. })) },
         },
     })
 }
@@ -98,7 +98,9 @@ fn register(operand: &Operand) -> Option<usize> {
 /// The registers that an instruction only moves a value to and from.
 fn moved(op: &Op) -> Option<(usize, usize)> {
     match op {
-        Op::Move { dst: Some(to), src: Operand::Register(from), .. } => Some((to.index(), from.index())),
+        Op::Compute(ComputeOp::Move { dst: Some(to), src: Operand::Register(from), .. }) => {
+            Some((to.index(), from.index()))
+        }
         _ => None,
     }
 }

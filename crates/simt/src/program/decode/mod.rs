@@ -26,7 +26,7 @@ mod uses;
 
 use std::collections::{HashMap, HashSet};
 
-use ptx::{Callee, Function, Handle, Module, Op, Span};
+use ptx::{Callee, ControlOp, Function, Handle, Module, Op, Span};
 
 use super::code::{Action, Code, NEVER_JOINS, RETURN};
 use super::inspection::Inspections;
@@ -42,7 +42,7 @@ use unwritten::Searched;
 /// would say less.
 fn refuse_launches(module: &Module, functions: &[Handle<Function>]) -> Result<(), Box<LoadError>> {
     for instruction in functions.iter().flat_map(|&handle| module.functions[handle].body.iter().flatten()) {
-        let Op::Call { callee: Callee::Direct(callee), .. } = instruction.op else { continue };
+        let Op::Control(ControlOp::Call { callee: Callee::Direct(callee), .. }) = instruction.op else { continue };
         let callee = &module.functions[callee];
         if system::is_of_device_runtime(callee) {
             let reason = LoadErrorReason::DeviceRuntime { name: callee.name.clone() };
@@ -106,7 +106,7 @@ pub(super) fn kernel(
     } = builder;
     let count = positions.len() as u32;
     for (instruction, origin) in instructions.iter_mut().zip(&origins) {
-        instruction.counter = if instruction.counter == COUNTED { *origin } else { count };
+        instruction.place = if instruction.place == COUNTED { *origin } else { count };
     }
     Ok(Code {
         instructions,
@@ -136,8 +136,8 @@ impl<'b, 'm> FunctionDecoder<'b, 'm> {
         self.frame.entry = self.builder.instructions.len() as u32;
         self.origin = self.builder.positions.len() as u32;
         self.lay_out().map_err(|reason| fail(self.function.span, reason))?;
-        let ways = control_flow::successors(body);
-        let joins = control_flow::reconvergence_points(body, &ways);
+        let successors = control_flow::successors(body);
+        let joins = control_flow::reconvergence_points(body, &successors);
         let first = self.builder.instructions.len();
         let mut starts = Vec::with_capacity(body.len() + 1);
         for (index, instruction) in body.iter().enumerate() {
@@ -169,9 +169,9 @@ impl<'b, 'm> FunctionDecoder<'b, 'm> {
         }
         held::track(&mut self, body, &starts);
         self.uses.mark_loads(&mut self.builder.instructions);
-        copied::mark(&mut self, body, &ways, &starts);
-        counted::mark(&mut self, body, counted::Paths { ways: &ways, joins: &joins }, &starts);
-        let searched = Searched::new(&mut self, body, &ways, &starts);
+        copied::mark(&mut self, body, &successors, &starts);
+        counted::mark(&mut self, body, counted::Paths { successors: &successors, joins: &joins }, &starts);
+        let searched = Searched::new(&mut self, body, &successors, &starts);
         // The end of the body is a `ret`.
         starts.push(self.builder.instructions.len() as u32);
         self.guard = ALWAYS;

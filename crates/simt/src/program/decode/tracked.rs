@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use ptx::{Handle, Instruction, Op, Operand};
+use ptx::{ComputeOp, ControlOp, Handle, Instruction, Op, Operand};
 
 use super::flows::{Flow, Flows, Passed, Provenance};
 use super::function::Builder;
@@ -158,7 +158,8 @@ impl Flows<'_> {
         };
         let guard = guard.map(|guard| guard.register.index());
         let made = makes.iter().flat_map(|(to, made)| made.sources().into_iter().chain([*to]));
-        let carry = matches!(op, Op::Carry { .. } | Op::Call { .. }).then_some(self.carry());
+        let carry = matches!(op, Op::Compute(ComputeOp::Carry { .. }) | Op::Control(ControlOp::Call { .. }))
+            .then_some(self.carry());
         let used = uses.iter().map(|&(value, _)| value).chain(stored).chain(guard).chain(carry);
         flow.of_loaded = used.chain(made).all(|value| number(value).is_none() || !always[value]);
         for (to, made) in makes {
@@ -188,12 +189,12 @@ impl Flows<'_> {
             }
         }
         match op {
-            Op::Carry { carry_in, carry_out, .. } => {
+            Op::Compute(ComputeOp::Carry { carry_in, carry_out, .. }) => {
                 let flag = number(self.carry());
                 flow.uses.extend(flag.filter(|_| *carry_in).map(|flag| (flag, RegisterUse::Operand)));
                 flow.writes.extend(flag.filter(|_| *carry_out));
             }
-            Op::Call { .. } => flow.forgets = number(self.carry()),
+            Op::Control(ControlOp::Call { .. }) => flow.forgets = number(self.carry()),
             _ => {}
         }
         flow

@@ -17,7 +17,7 @@
 //! kernel are searched together: which arguments may be passed unwritten, and which results may be
 //! returned unwritten.
 
-use ptx::{Handle, Instruction, Op};
+use ptx::{ComputeOp, ControlOp, Handle, Instruction, Op, StackOp, WarpOp};
 
 use super::flows::{Flows, Passed, Provenance, Words};
 use super::function::{Builder, FunctionDecoder};
@@ -42,12 +42,12 @@ pub(super) struct Searched<'m> {
 }
 
 impl<'m> Searched<'m> {
-    /// `ways` are the successors of each position of the body, `starts` the steps that they begin
-    /// at.
+    /// `successors` are the successors of each position of the body, `starts` the steps that they
+    /// begin at.
     pub fn new(
         decoder: &mut FunctionDecoder<'_, 'm>,
         body: &'m [Instruction],
-        ways: &[Vec<u32>],
+        successors: &[Vec<u32>],
         starts: &[u32],
     ) -> Self {
         let (module, function) = (decoder.builder.module, decoder.function);
@@ -58,10 +58,12 @@ impl<'m> Searched<'m> {
         let (passed, returned) = (of(&function.parameters), of(&function.results));
         let (uses, rows) = (std::mem::take(&mut decoder.uses), decoder.rows.clone());
         let flows = Flows { module, function, body, uses, rows, words, follows_local: false, follows_shuffles: false };
-        let exposed = flows.exposed(ways);
+        let exposed = flows.exposed(successors);
         // A shuffle may read what another lane has not written. The frames of callees are not
         // examined here.
-        let is_of_others = |instruction: &Instruction| matches!(instruction.op, Op::Shuffle { .. } | Op::Call { .. });
+        let is_of_others = |instruction: &Instruction| {
+            matches!(instruction.op, Op::Warp(WarpOp::Shuffle { .. }) | Op::Control(ControlOp::Call { .. }))
+        };
         decoder.frame.needs_no_zeros = !exposed.contains(&true) && !body.iter().any(is_of_others);
         let end = decoder.builder.instructions.len() as u32;
         Self { flows, starts: starts.iter().copied().chain([end]).collect(), exposed, passed, returned }
@@ -96,14 +98,15 @@ impl<'m> Searched<'m> {
 
 /// Whether threads of the kernel have local memory.
 fn has_local(builder: &Builder<'_>, all: &[Searched<'_>]) -> bool {
-    let allocates = |instruction: &Instruction| matches!(instruction.op, Op::StackAllocate { .. });
+    let allocates = |instruction: &Instruction| matches!(instruction.op, Op::Stack(StackOp::Allocate { .. }));
     builder.functions.iter().any(|function| function.local > 0)
         || all.iter().any(|searched| searched.flows.body.iter().any(allocates))
 }
 
 /// Whether a function has shuffles.
 fn shuffles(searched: &Searched<'_>) -> bool {
-    searched.flows.body.iter().any(|instruction| matches!(instruction.op, Op::Shuffle { dst: Some(_), .. }))
+    let is_shuffle = |op: &Op| matches!(op, Op::Warp(WarpOp::Shuffle { dst: Some(_), .. }));
+    searched.flows.body.iter().any(|instruction| is_shuffle(&instruction.op))
 }
 
 /// Decides what the sanitizer tracks in the functions of a kernel.
@@ -168,9 +171,9 @@ fn reach(builder: &Builder<'_>, all: &mut [Searched<'_>]) -> Vec<Vec<bool>> {
 
 impl Flows<'_> {
     /// The values that some path reads before they are written.
-    fn exposed(&self, ways: &[Vec<u32>]) -> Vec<bool> {
+    fn exposed(&self, successors: &[Vec<u32>]) -> Vec<bool> {
         let mut exposed = vec![false; self.count()];
-        let blocks = BasicBlocks::new(self.body.len(), ways);
+        let blocks = BasicBlocks::new(self.body.len(), successors);
         exposed[self.carry()] = self.carry_is_exposed(&blocks);
         // For each value, the blocks that read it before they write it, and those that write it.
         let mut readers = vec![Vec::new(); self.count()];
@@ -223,9 +226,11 @@ impl Flows<'_> {
             blocks.positions(block).any(|position| {
                 let instruction = &self.body[position];
                 match instruction.op {
-                    Op::Carry { carry_in: true, .. } if !is_set => return true,
-                    Op::Carry { carry_out: true, .. } if instruction.guard.is_none() => is_set = true,
-                    Op::Call { .. } => is_set = false,
+                    Op::Compute(ComputeOp::Carry { carry_in: true, .. }) if !is_set => return true,
+                    Op::Compute(ComputeOp::Carry { carry_out: true, .. }) if instruction.guard.is_none() => {
+                        is_set = true
+                    }
+                    Op::Control(ControlOp::Call { .. }) => is_set = false,
                     _ => {}
                 }
                 false

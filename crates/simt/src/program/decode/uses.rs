@@ -25,8 +25,8 @@ pub(super) struct Uses {
     moves: Vec<(Handle<Register>, Handle<Register>)>,
     /// The destinations of each load, with the load's position.
     loads: Vec<(usize, Vec<Destination>)>,
-    /// The steps of loads to one register, and that register.
-    single_loads: Vec<(usize, Handle<Register>)>,
+    /// The steps of loads, and the registers that each writes.
+    loaded: Vec<(usize, Vec<Handle<Register>>)>,
     /// Whether the current operand is only moved.
     pub moving: bool,
     /// The registers that instructions read (without guards), and those that they write.
@@ -92,9 +92,9 @@ impl Uses {
         (self.expected.iter().map(|register| register.index()), moves)
     }
 
-    /// The steps of loads to one register, and that register.
-    pub fn single_loads(&self) -> &[(usize, Handle<Register>)] {
-        &self.single_loads
+    /// The steps of loads, and the registers that each writes.
+    pub fn loaded(&self) -> &[(usize, Vec<Handle<Register>>)] {
+        &self.loaded
     }
 
     /// Marks in the loads which of their elements are only copied.
@@ -120,9 +120,7 @@ impl Uses {
                     load.operation.copied.add(index);
                 }
             }
-            if let [Some(register)] = destinations[..] {
-                self.single_loads.push((at, register));
-            }
+            self.loaded.push((at, destinations.into_iter().flatten().collect()));
         }
     }
 }

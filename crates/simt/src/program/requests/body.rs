@@ -10,7 +10,7 @@ use crate::CountsDiffer;
 pub(crate) struct Body<'f> {
     pub instructions: &'f [Instruction],
     /// The successors of each position.
-    pub ways: &'f [Vec<u32>],
+    pub successors: &'f [Vec<u32>],
     /// Where the paths from each position first meet again.
     pub joins: &'f [Option<u32>],
     /// The registers that each position reads, its guard included, and those that it writes.
@@ -58,7 +58,7 @@ pub(crate) struct Found {
     /// Atomic operations, by position.
     pub atomics: HashMap<usize, Combined>,
     /// Branches after which the requests of lanes that part there can be others, and how.
-    pub parted: Vec<(usize, CountsDiffer)>,
+    pub divergent: Vec<(usize, CountsDiffer)>,
 }
 
 /// How an atomic operation is made.

@@ -21,15 +21,15 @@ pub(super) struct Flow {
 const NONE: usize = usize::MAX;
 
 impl Flow {
-    /// `ways` are the successors of each position.
-    pub fn new(blocks: &BasicBlocks, ways: &[Vec<u32>]) -> Self {
+    /// `successors` are the successors of each position.
+    pub fn new(blocks: &BasicBlocks, successors: &[Vec<u32>]) -> Self {
         let count = blocks.count();
-        let mut block = Vec::with_capacity(ways.len());
+        let mut block = Vec::with_capacity(successors.len());
         for index in 0..count {
             block.resize(blocks.positions(index).end, index);
         }
         let after = |index: usize| {
-            let last = &ways[blocks.positions(index).end - 1];
+            let last = &successors[blocks.positions(index).end - 1];
             last.iter().filter_map(|&to| block.get(to as usize).copied()).collect::<Vec<usize>>()
         };
         let mut order = Vec::with_capacity(count);
@@ -212,24 +212,28 @@ mod tests {
     use super::*;
 
     /// Which blocks can be reached from one without passing another.
-    fn reached(ways: &[Vec<u32>], from: usize, without: usize) -> Vec<bool> {
-        let mut seen = vec![false; ways.len()];
+    fn reached(successors: &[Vec<u32>], from: usize, without: usize) -> Vec<bool> {
+        let mut seen = vec![false; successors.len()];
         let mut waiting = vec![from];
         while let Some(next) = waiting.pop() {
             if next != without && !std::mem::replace(&mut seen[next], true) {
-                waiting.extend(ways[next].iter().map(|&to| to as usize));
+                waiting.extend(successors[next].iter().map(|&to| to as usize));
             }
         }
         seen
     }
 
     /// The loop of a head, by its definition: what leads to a branch back without passing the head.
-    fn natural_loop(ways: &[Vec<u32>], head: usize, dominates: &dyn Fn(usize, usize) -> bool) -> Option<Vec<usize>> {
-        let all = 0..ways.len();
-        let backs = |from: &usize| dominates(head, *from) && ways[*from].contains(&(head as u32));
+    fn natural_loop(
+        successors: &[Vec<u32>],
+        head: usize,
+        dominates: &dyn Fn(usize, usize) -> bool,
+    ) -> Option<Vec<usize>> {
+        let all = 0..successors.len();
+        let backs = |from: &usize| dominates(head, *from) && successors[*from].contains(&(head as u32));
         let backs: Vec<usize> = all.clone().filter(backs).collect();
         let leads = |block: &usize| {
-            let reached = reached(ways, *block, head);
+            let reached = reached(successors, *block, head);
             *block == head || dominates(head, *block) && backs.iter().any(|&back| reached[back])
         };
         (!backs.is_empty()).then(|| all.filter(leads).collect())
@@ -246,19 +250,19 @@ mod tests {
         for _ in 0..400 {
             // Each position branches, so that it is a block by itself.
             let length = 2 + random(12);
-            let mut ways: Vec<Vec<u32>> = vec![Vec::new(); length];
-            for (position, to) in ways.iter_mut().enumerate() {
+            let mut successors: Vec<Vec<u32>> = vec![Vec::new(); length];
+            for (position, to) in successors.iter_mut().enumerate() {
                 let near = (position + 3).min(length - 1) as u32;
                 *to = vec![random(length) as u32, near][..1 + random(2)].to_vec();
                 to.dedup();
             }
-            let blocks = BasicBlocks::new(length, &ways);
+            let blocks = BasicBlocks::new(length, &successors);
             let block = |position: usize| (0..blocks.count()).find(|&it| blocks.positions(it).contains(&position));
             let of_blocks: Vec<Vec<u32>> = (0..blocks.count())
-                .map(|it| &ways[blocks.positions(it).end - 1])
+                .map(|it| &successors[blocks.positions(it).end - 1])
                 .map(|to| to.iter().filter_map(|&to| block(to as usize)).map(|it| it as u32).collect())
                 .collect();
-            let flow = Flow::new(&blocks, &ways);
+            let flow = Flow::new(&blocks, &successors);
             let reachable = reached(&of_blocks, 0, NONE);
             let dominates = |a: usize, b: usize| reachable[b] && (a == b || !reached(&of_blocks, 0, a)[b]);
             let loops: Vec<Vec<usize>> = (0..blocks.count())

@@ -143,7 +143,8 @@ pub(super) fn alignments(
     all
 }
 
-/// The bytes within which accesses at an address become one, and a place where such a window begins.
+/// The bytes within which accesses at an address become one, and a place where such a window
+/// begins.
 pub(super) fn window(zeros: u32, class: Class, known: &[Alignment], flow: &Flow, position: usize) -> (i64, i64) {
     let most = if class == Class::Constant { 8 } else { 16 };
     let mut best = (1 << zeros.min(4), 0);

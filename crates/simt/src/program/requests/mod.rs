@@ -1,13 +1,13 @@
 //! Which requests the hardware makes for a function's accesses. `ptxas` optimises memory
-//! instructions, so machine code has fewer of them, and wider ones, than PTX; counters count machine
-//! code.
+//! instructions, so machine code has fewer of them, and wider ones, than PTX; counters count
+//! machine code.
 //!
-//! Only counting follows what is found here: every access is still made, checked and blamed where
+//! Only the counters use these requests: each access is still executed, checked and reported where
 //! PTX has it. A request is counted at the first access that it serves.
 //!
 //! ```text
 //! body      a function and its accesses, for the other files
-//! live      which registers matter: loads of others are not made, and an atomic operation whose
+//! live      which registers are live: loads of others are not made, and an atomic operation whose
 //!           old value nobody needs is a reduction
 //! values    which addresses are the same but for a constant, and what they are multiples of; forms
 //!           has how values are kept, results what each instruction makes of them
@@ -15,7 +15,7 @@
 //! flow      which basic blocks come before which on every path
 //! loads     loads that are left out, and loads that become one
 //! stores    the same of stores
-//! parted    branches after which machine code can have more requests, or fewer
+//! divergent branches at which a warp may diverge so that the number of requests changes
 //! ```
 //!
 //! The rules were found by comparing PTX with the machine code that `ptxas` 13.0 makes of it for
@@ -34,25 +34,25 @@
 //!   memory between, and exactly fill 8 or 16 bytes. A store to what the next store overwrites is
 //!   left out.
 //! - An address is known to be a multiple of 16 if it is computed so: shared and local variables
-//!   have known addresses, products and shifts by constants count, and so does the width of a vector
-//!   access at the same address before. Pointers passed to a kernel are multiples of nothing, not
-//!   even with `.ptr .align`, nor are global variables.
+//!   have known addresses, products and shifts by constants count, and so does the width of a
+//!   vector access at the same address before. Pointers passed to a kernel are multiples of
+//!   nothing, not even with `.ptr .align`, nor are global variables.
 //! - Accesses with a predicate of their own are left alone, which compilers do not emit.
 //! - Relaxed atomic operations on global memory without result are `RED`, but for exchanges; those
-//!   through generic addresses are `ATOM`. If all lanes of a warp are sure to have one address, sums,
-//!   extremes and bit operations on 32-bit integers, and sums of a constant, are combined first, and
-//!   one lane makes the access.
+//!   through generic addresses are `ATOM`. If all lanes of a warp are sure to have one address,
+//!   sums, extremes and bit operations on 32-bit integers, and sums of a constant, are combined
+//!   first, and one lane makes the access.
 //!
-//! What is not followed: loops that `ptxas` unrolls, where loads of several iterations become one, or
-//! one becomes several if lanes part; conditions that it joins; and loads that both sides of a branch
-//! have.
+//! Not modelled: loops that `ptxas` unrolls, where loads of several iterations become one, or one
+//! becomes several if lanes diverge; conditions that it merges; and loads that both sides of a
+//! branch have.
 
 mod body;
+mod divergent;
 mod flow;
 mod forms;
 mod live;
 mod loads;
-mod parted;
 mod results;
 mod stores;
 mod values;
@@ -77,14 +77,14 @@ pub(super) fn find(body: &Body<'_>) -> Found {
     if !body.instructions.iter().any(accesses) {
         return found;
     }
-    let blocks = BasicBlocks::new(body.instructions.len(), body.ways);
-    let flow = Flow::new(&blocks, body.ways);
+    let blocks = BasicBlocks::new(body.instructions.len(), body.successors);
+    let flow = Flow::new(&blocks, body.successors);
     let live = Live::new(body);
     let values = Values::new(body, &blocks, &flow);
     let versions = Versions::new(body, &blocks, &flow);
     loads::find(body, &flow, &live, &values, &versions, &mut found);
     stores::find(body, &flow, &live, &values, &mut found);
-    found.parted = parted::find(body, &blocks, &flow);
+    found.divergent = divergent::find(body, &blocks, &flow);
     for (position, instruction) in body.instructions.iter().enumerate() {
         if let Some(combined) = combined(&instruction.op, position, &live, &values) {
             found.atomics.insert(position, combined);

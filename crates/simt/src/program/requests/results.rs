@@ -1,6 +1,8 @@
 //! What each instruction's result is, as a form.
 
-use ptx::{Address, AddressBase, BinaryOp, Handle, Kind, Op, Operand, Register, Space, Special, Symbol, TernaryOp};
+use ptx::{
+    Address, AddressBase, BinaryOp, ComputeOp, Handle, Kind, Op, Operand, Register, Space, Special, Symbol, TernaryOp,
+};
 use ptx::{Type, Variable};
 
 use super::body::{Body, Place, is_integer};
@@ -42,8 +44,8 @@ impl<'f> Registers<'f> {
         (0..self.slots.len()).filter(|&register| self.slots[register].is_some()).collect()
     }
 
-    /// Executes the instruction at a position. Returns the address of its access, if it may be counted
-    /// with others, or combined.
+    /// Executes the instruction at a position. Returns the address of its access, if it may be
+    /// counted with others, or combined.
     pub fn step(&mut self, position: usize) -> Option<Form> {
         self.position = position;
         let address = self.access(&self.body.instructions[position].op);
@@ -177,13 +179,13 @@ impl<'f> Registers<'f> {
     /// The result of an instruction with one, if it is an integer of a register's width.
     fn result(&mut self, op: &Op) -> Option<Value> {
         Some(match op {
-            Op::Move { ty, src, .. } if matches!(ty.bits(), 32 | 64) => self.operand(*src, *ty),
+            Op::Compute(ComputeOp::Move { ty, src, .. }) if matches!(ty.bits(), 32 | 64) => self.operand(*src, *ty),
             Op::Load { space: Space::Parameter, address, dsts, ty, .. } if dsts.len() == 1 => {
                 let AddressBase::Variable(variable) = address.base else { return None };
                 let root = self.forms.root(Key::Parameter(variable, address.offset), Zeros::Known(0), true);
                 self.forms.alone(root, ty.bits() == 64)
             }
-            Op::ConvertAddress { space, to_generic, ty, src, .. } => {
+            Op::Compute(ComputeOp::ConvertAddress { space, to_generic, ty, src, .. }) => {
                 let value = self.operand(*src, *ty);
                 if ty.bits() == 32 || !matches!(space, Space::Shared | Space::Local | Space::ClusterShared) {
                     return Some(value);
@@ -192,16 +194,18 @@ impl<'f> Registers<'f> {
                 let window = self.forms.alone(root, true);
                 self.forms.add(window, if *to_generic { 1 } else { -1 }, value)
             }
-            Op::Convert { to, from, src, .. } => self.convert(*to, *from, *src)?,
-            Op::Binary { op, ty, a, b, .. } if is_integer(*ty) => self.binary(*op, *ty, *a, *b),
-            Op::Ternary { op, ty, a, b, c, .. } if is_integer(*ty) => self.ternary(*op, *ty, [*a, *b, *c]),
-            Op::Select { ty, a, b, .. } if is_integer(*ty) => {
+            Op::Compute(ComputeOp::Convert { to, from, src, .. }) => self.convert(*to, *from, *src)?,
+            Op::Compute(ComputeOp::Binary { op, ty, a, b, .. }) if is_integer(*ty) => self.binary(*op, *ty, *a, *b),
+            Op::Compute(ComputeOp::Ternary { op, ty, a, b, c, .. }) if is_integer(*ty) => {
+                self.ternary(*op, *ty, [*a, *b, *c])
+            }
+            Op::Compute(ComputeOp::Select { ty, a, b, .. }) if is_integer(*ty) => {
                 let (a, b) = (self.operand(*a, *ty), self.operand(*b, *ty));
                 let key = Key::Result(self.position, 0);
                 let root = self.forms.root(key, Zeros::Least(vec![a, b]), false);
                 self.forms.alone(root, ty.bits() == 64)
             }
-            Op::BitFieldInsert { ty, a, b, position, .. } => {
+            Op::Compute(ComputeOp::BitFieldInsert { ty, a, b, position, .. }) => {
                 let (a, b) = (self.operand(*a, *ty), self.operand(*b, *ty));
                 let position = self.operand(*position, Type::U32);
                 let zeros = match self.forms.known(position) {

@@ -2,8 +2,8 @@
 //!
 //! A value is a sum of roots with factors, and a constant. A root is what is not such a sum: a
 //! special register, a loaded value, a product of two registers, and so on; the same operation on
-//! the same values is the same root. Where paths meet with different values of a register, that is a
-//! root, too.
+//! the same values is the same root. Where paths meet with different values of a register, that is
+//! a root, too.
 
 use super::body::Body;
 use super::flow::Flow;

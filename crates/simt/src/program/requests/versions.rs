@@ -1,12 +1,11 @@
 //! Between which accesses a memory cannot have changed. A memory has a version at each position:
 //! accesses at the same version see the same contents, as far as `ptxas` can tell.
 
-use ptx::{Op, Space};
+use ptx::{ControlOp, MatrixOp, Op, Space};
 
 use super::body::{Body, Class};
 use super::flow::Flow;
 use crate::program::blocks::BasicBlocks;
-use crate::program::facts::{Motion, facts};
 
 /// The version of each memory at each position, before it is executed.
 pub(super) struct Versions {
@@ -68,7 +67,7 @@ fn versions(changes: &[bool], at_heads: bool, blocks: &BasicBlocks, flow: &Flow)
             if at_heads && flow.is_head(blocks, block) {
                 found = Some(begins(block));
             }
-            // A block whose ways disagree begins a version of its own for good.
+            // If its predecessors disagree, a block begins a new version, and keeps it.
             if entry[block] != found && entry[block] != Some(begins(block)) {
                 entry[block] = found;
                 changed = true;
@@ -92,8 +91,8 @@ fn versions(changes: &[bool], at_heads: bool, blocks: &BasicBlocks, flow: &Flow)
 pub(super) fn reaches(op: &Op, class: Class) -> bool {
     match op {
         Op::Load { space, .. } => is_in(*space, class),
-        Op::LoadMatrix { space, .. } => is_in(*space, class),
-        Op::LoadFragment { .. } => true,
+        Op::Matrix(MatrixOp::Load { space, .. }) => is_in(*space, class),
+        Op::Matrix(MatrixOp::LoadFragment { .. }) => true,
         _ => changes(op, class),
     }
 }
@@ -111,21 +110,12 @@ fn is_in(space: Space, class: Class) -> bool {
 
 /// Whether an instruction may change a memory, or lets others change it.
 fn changes(op: &Op, class: Class) -> bool {
-    let reaches = |space: Space| is_in(space, class);
     match op {
-        Op::Load { .. } | Op::LoadMatrix { .. } | Op::LoadFragment { .. } => false,
-        Op::Store { space, .. } | Op::Atomic { space, .. } | Op::AtomicVector { space, .. } => reaches(*space),
-        Op::StoreMatrix { space, .. } => reaches(*space),
-        Op::Shuffle { .. }
-        | Op::Vote { .. }
-        | Op::Match { .. }
-        | Op::ActiveMask { .. }
-        | Op::Elect { .. }
-        | Op::WarpReduce { .. } => false,
-        Op::Call { .. } => true,
-        Op::NanoSleep { .. } | Op::BulkCopy(_) | Op::TensorCopy(_) | Op::StoreAsync(_) | Op::WarpgroupMultiply(_) => {
-            class != Class::Local
-        }
-        _ => class != Class::Local && facts(op).motion == Motion::Write,
+        Op::Store { space, .. }
+        | Op::Atomic { space, .. }
+        | Op::AtomicVector { space, .. }
+        | Op::Matrix(MatrixOp::Store { space, .. }) => is_in(*space, class),
+        Op::Control(ControlOp::Call { .. }) => true,
+        _ => class != Class::Local && op.effect().changes_memory(),
     }
 }

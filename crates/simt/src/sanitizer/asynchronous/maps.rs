@@ -1,7 +1,7 @@
 //! Finds changes to tensor maps that a copy may not see. Part of the race detector: the hooks
 //! report acquisitions, the checker asks which fence is missing.
 //!
-//! A copy reads its tensor map through a proxy of its own. What a thread of the launch wrote to a
+//! A copy reads its tensor map through the tensormap proxy. What a thread of the launch wrote to a
 //! map (with stores, `tensormap.replace` or `tensormap.cp_fenceproxy`) is visible to a copy only if
 //! both of these are on the path that orders the two: a `fence.proxy.tensormap::generic.release`
 //! (`cp_fenceproxy` is one itself), and after it a `fence.proxy.tensormap::generic.acquire` of the

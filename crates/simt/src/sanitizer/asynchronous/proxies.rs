@@ -2,7 +2,7 @@
 //! checker asks for accesses through the async proxy.
 //!
 //! Bulk and tensor copies (`cp.async.bulk`, `cp.reduce.async.bulk`) and `wgmma` access memory
-//! through a proxy of their own (PTX ISA, "Proxies"). What threads wrote through the generic proxy,
+//! through the async proxy (PTX ISA, "Proxies"). What threads wrote through the generic proxy,
 //! with stores and atomic operations, is visible to such an operation only if a `fence.proxy.async`
 //! is on the path that orders the two: by the writing thread, or by a later one on that path, for
 //! example after the barrier.
@@ -23,7 +23,7 @@ pub(in crate::sanitizer) struct Proxies {
 
 impl Proxies {
     pub fn new(code: &Code) -> Self {
-        let proxies = || code.instructions.iter().map(|step| (step.counter, step.action.effects().proxy));
+        let proxies = || code.instructions.iter().map(|step| (step.place, step.action.effects().proxy));
         if !proxies().any(|(_, proxy)| proxy == Some(Proxy::Async)) {
             return Self::default();
         }

@@ -113,9 +113,9 @@ impl Races {
         self.releases.meet(&party);
     }
 
-    /// Lanes of a warp meet at a shuffle, each reading from its source. By the manual that orders no
-    /// accesses to memory. But NVIDIA's cooperative groups let one lane acquire, and tell the others
-    /// by a shuffle. So those take over what that lane has acquired from other warps.
+    /// Lanes of a warp meet at a shuffle, each reading from its source. By the manual that orders
+    /// no accesses to memory. But NVIDIA's cooperative groups let one lane acquire, and tell the
+    /// others by a shuffle. So those take over what that lane has acquired from other warps.
     pub fn shuffle(&mut self, warp: u32, mask: u32, source: impl Fn(usize) -> Option<u32>) {
         let warp = self.in_cluster(warp);
         let all = self.releases.apart(warp) & mask;

@@ -1,4 +1,5 @@
-//! Logic, shifts, and operations on bit fields: PTX and expected results. Part of the table in [`super`].
+//! Logic, shifts, and operations on bit fields: PTX and expected results. Part of the table in
+//! [`super`].
 
 use super::operation::{Operation, operation};
 
@@ -19,7 +20,8 @@ macro_rules! common {
     };
 }
 
-/// Operations of 32 and 64 bits. The position of a field is kept below 64, because devices differ beyond.
+/// Operations of 32 and 64 bits. The position of a field is kept below 64, because devices differ
+/// beyond.
 macro_rules! long {
     ($name:literal $type:ident $bits:literal) => {
         &[
@@ -40,7 +42,8 @@ macro_rules! long {
     };
 }
 
-/// Signed and unsigned extraction of fields, and the position of the highest bit that differs from the sign.
+/// Signed and unsigned extraction of fields, and the position of the highest bit that differs from
+/// the sign.
 macro_rules! fields {
     ($name:literal $type:ident $bits:literal $signed:literal) => {
         &[
@@ -84,7 +87,8 @@ fn permute(a: u32, b: u32, selector: u32) -> u32 {
     })
 }
 
-/// `prmt` with a mode: for each value of the selector's low two bits, the equivalent selector without a mode.
+/// `prmt` with a mode: for each value of the selector's low two bits, the equivalent selector
+/// without a mode.
 macro_rules! permute_mode {
     ($mode:literal $selectors:expr) => {
         operation!(concat!("prmt.b32.", $mode, " $d, $a, $b, $c;"), |a: u32, b: u32, c: u32| u32: {

@@ -1,4 +1,5 @@
-//! Arithmetic on f32 and f64, rounded to nearest: PTX and expected results. Part of the table in [`super`].
+//! Arithmetic on f32 and f64, rounded to nearest: PTX and expected results. Part of the table in
+//! [`super`].
 
 use super::operation::{Operation, operation};
 

@@ -1,4 +1,5 @@
-//! Arithmetic on f16 and bf16, rounded to nearest: PTX and expected results. Part of the table in [`super`].
+//! Arithmetic on f16 and bf16, rounded to nearest: PTX and expected results. Part of the table in
+//! [`super`].
 
 use std::cmp::Ordering;
 
@@ -25,7 +26,8 @@ fn narrow(value: f32) -> u16 {
     if value.is_infinite() {
         return sign | 0x7c00;
     }
-    // Halves and what lies between them, in units of the smallest of those around the value: exact in 64 bits.
+    // Halves and what lies between them, in units of the smallest of those around the value: exact
+    // in 64 bits.
     let magnitude = f64::from(value.abs());
     let exponent = (magnitude.log2().floor() as i32).max(-14);
     let units = (magnitude * 2_f64.powi(10 - exponent)).round_ties_even();

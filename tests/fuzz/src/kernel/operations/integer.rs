@@ -2,7 +2,8 @@
 
 use super::operation::{Operation, operation};
 
-/// Operations of every integer type. Every product fits `$wide`; `$odd` is a register with an odd, positive divisor.
+/// Operations of every integer type. Every product fits `$wide`; `$odd` is a register with an odd,
+/// positive divisor.
 macro_rules! common {
     ($name:literal $type:ident $wide:ident $bits:literal $size:literal $odd:literal $most:literal) => {
         &[

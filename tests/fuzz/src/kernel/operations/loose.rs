@@ -1,5 +1,6 @@
-//! Operations for which the PTX manual promises only a tolerance, or leaves the result to the hardware, and video
-//! instructions. Only loose kernels have them: their runs are compared with each other, not with expected results.
+//! Operations for which the PTX manual promises only a tolerance, or leaves the result to the
+//! hardware, and video instructions. Only loose kernels have them: their runs are compared with
+//! each other, not with expected results.
 //!
 //! Textures and surfaces are those of [`OBJECTS`].
 

@@ -1,5 +1,5 @@
-//! The type of an operation, and the macro that declares its PTX and its expected result side by side. The other
-//! files of this folder use it. Pure.
+//! The type of an operation, and the macro that declares its PTX and its expected result side by
+//! side. The other files of this folder use it. Pure.
 
 use crate::kernel::Bank;
 

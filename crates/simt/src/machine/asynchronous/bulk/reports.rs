@@ -9,7 +9,7 @@ use crate::machine::observe;
 use crate::machine::observe::{Observed, sanitizer};
 use crate::machine::state::asynchronous::UNIT;
 use crate::machine::state::{AtLane, Warp, Worker};
-use crate::program::{MemoryOperation, Path};
+use crate::program::{MbarrierAccess, MemoryOperation, Path};
 use crate::sanitizer::{Operation, Run};
 use crate::tensor_map::{Piece, RowBytes};
 
@@ -35,20 +35,20 @@ pub(crate) fn report_part<'l>(
     space: Space,
     what: Reported,
     Piece { address, offset, bytes: width }: Piece,
-    AtLane { lane, counter }: AtLane,
+    AtLane { lane, place }: AtLane,
 ) -> bool {
     if worker.checker.is_none() {
         return true;
     }
-    let plain = |kind| MemoryOperation::new(counter, kind, width);
+    let plain = |kind| MemoryOperation::new(place, kind, width);
     let operation = match what {
         Reported::Reads => plain(AccessKind::Load).through(Path::Async),
         Reported::ReadsMap => plain(AccessKind::Load),
         Reported::UsesMap => plain(AccessKind::Load).through(Path::TensorMap),
         Reported::Writes(_) => plain(AccessKind::Store).through(Path::Async),
         Reported::WritesMap(_) => plain(AccessKind::Store),
-        Reported::Combines => MemoryOperation::atomic(counter, width).through(Path::Async),
-        Reported::Mbarrier => MemoryOperation::mbarrier(counter),
+        Reported::Combines => MemoryOperation::atomic(place, width).through(Path::Async),
+        Reported::Mbarrier => MemoryOperation::mbarrier(place, MbarrierAccess::Arrival),
     };
     let (addresses, mut words) = ([address; 32], [[0; 32]; 4]);
     let access = Observed::new(&operation, space, &addresses);
@@ -113,7 +113,7 @@ pub(crate) fn begins(
     warp: &Warp,
     (reads, writes): (Vec<Run>, Vec<Run>),
     reduction: Option<Update>,
-    AtLane { lane, counter: place }: AtLane,
+    AtLane { lane, place }: AtLane,
 ) -> u32 {
     let (block, thread, combines) = (worker.block.number, warp.index * 32 + lane as u32, reduction.is_some());
     observe::begins(worker, || Operation {

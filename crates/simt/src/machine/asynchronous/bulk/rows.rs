@@ -17,7 +17,7 @@ use crate::machine::observe;
 use crate::machine::observe::Stored;
 use crate::machine::state::asynchronous::{Arriving, Departing, UNIT};
 use crate::machine::state::{At, AtLane, Attempt, Refused, Warp, Worker};
-use crate::program::{BulkCopy, MemoryOperation, RemoteStore};
+use crate::program::{BulkCopy, MbarrierAccess, MemoryOperation, RemoteStore};
 use crate::sanitizer::Run;
 use crate::tensor_map::{Piece, RowBytes, RowLayout};
 use crate::trap::TrapKind;
@@ -27,7 +27,7 @@ const MOST_BYTES: u32 = (1 << 20) - 16;
 
 /// Begins a copy for each lane.
 pub(crate) fn begin<'l>(worker: &mut Worker<'l>, warp: &mut Warp<'l>, copy: &BulkCopy, at: At) -> Attempt {
-    let At { split, mask, counter } = at;
+    let At { split, mask, place } = at;
     let (from, to) = (access::addresses(warp, &copy.from, split), access::addresses(warp, &copy.to, split));
     let barriers = match &copy.barrier {
         Some(reach) => Some(barrier_addresses(worker, warp, reach, split, mask, true)?),
@@ -41,7 +41,7 @@ pub(crate) fn begin<'l>(worker: &mut Worker<'l>, warp: &mut Warp<'l>, copy: &Bul
             return Err(Refused::because(TrapKind::BulkCopySize { bytes }, lane as u32));
         }
         // The copy's accesses are reported when it begins.
-        let (layout, thread) = (RowLayout::LINEAR, AtLane { lane, counter });
+        let (layout, thread) = (RowLayout::LINEAR, AtLane { lane, place });
         let source = RowBytes { start: from, bytes, layout };
         if !report(worker, warp, copy.from.space, Reported::Reads, source, thread) {
             continue;
@@ -76,7 +76,7 @@ pub(crate) fn begin<'l>(worker: &mut Worker<'l>, warp: &mut Warp<'l>, copy: &Bul
 
 /// `st.async`, `red.async`.
 pub(crate) fn store<'l>(worker: &mut Worker<'l>, warp: &mut Warp<'l>, store: &RemoteStore, at: At) -> Attempt {
-    let At { split, mask, counter } = at;
+    let At { split, mask, place } = at;
     let width = store.ty.bytes() * store.rows.len() as u32;
     let mut words = [[0; 32]; 4];
     let value = |registers: &Registers<'_>, row: u32, lane: usize| match store.ty.bits() {
@@ -93,11 +93,11 @@ pub(crate) fn store<'l>(worker: &mut Worker<'l>, warp: &mut Warp<'l>, store: &Re
         }
     }
     let what = match store.op {
-        Some(_) => (&MemoryOperation::atomic(counter, width), Stored::Unknown),
-        None => (&MemoryOperation::new(counter, AccessKind::Store, width), Stored::Words(&words)),
+        Some(_) => (&MemoryOperation::atomic(place, width), Stored::Unknown),
+        None => (&MemoryOperation::new(place, AccessKind::Store, width), Stored::Words(&words)),
     };
     let mask = observe::sanitizer::by_operand(worker, warp, &store.to, what, at);
-    let mask = observe::mbarrier(worker, warp, &store.barrier, at.with_mask(mask));
+    let mask = observe::mbarrier(worker, warp, &store.barrier, MbarrierAccess::Arrival, at.with_mask(mask));
     // Both are in shared memory.
     let to = barrier_addresses(worker, warp, &store.to, split, mask, true)?;
     let barriers = barrier_addresses(worker, warp, &store.barrier, split, mask, true)?;
@@ -105,7 +105,7 @@ pub(crate) fn store<'l>(worker: &mut Worker<'l>, warp: &mut Warp<'l>, store: &Re
         let (bytes, layout) = (data(&warp.registers, lane), RowLayout::LINEAR);
         let reduction = store.op.map(|op| Update { op, ty: store.ty, flush: false });
         let writes = vec![run_of_shared(to[lane], width)];
-        let number = begins(worker, warp, (Vec::new(), writes), reduction, AtLane { lane, counter });
+        let number = begins(worker, warp, (Vec::new(), writes), reduction, AtLane { lane, place });
         send(worker, Arriving { to: to[lane], barrier: barriers[lane], bytes, layout, reduction, number }, lane)?;
     }
     Ok(())

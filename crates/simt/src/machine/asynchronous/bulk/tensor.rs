@@ -37,7 +37,7 @@ fn fault(fault: TensorFault, lane: usize) -> Box<Refused> {
 
 /// Begins a copy for each lane.
 pub(crate) fn begin<'l>(worker: &mut Worker<'l>, warp: &mut Warp<'l>, copy: &TensorCopy, at: At) -> Attempt {
-    let At { split, mask, counter } = at;
+    let At { split, mask, place } = at;
     let maps = access::addresses(warp, &copy.map, split);
     let (shared, barriers) = match &copy.transfer {
         TensorTransfer::Load { to, barrier, .. } => {
@@ -47,7 +47,7 @@ pub(crate) fn begin<'l>(worker: &mut Worker<'l>, warp: &mut Warp<'l>, copy: &Ten
         TensorTransfer::Store { from, .. } => (access::addresses(warp, from, split), None),
     };
     for lane in lanes(mask) {
-        let thread = AtLane { lane, counter };
+        let thread = AtLane { lane, place };
         let (space, address) = access::resolve(copy.map.space, maps[lane], worker.block.rank);
         let Some(bytes) = read_map(worker, warp, space, address, thread)? else { continue };
         let map = TensorMap::decode(&bytes).map_err(|problem| fault(problem, lane))?;
@@ -259,10 +259,10 @@ pub(crate) fn replace_field<'l>(
     (field, value): (TensorField, &WideRow),
     at: At,
 ) -> Attempt {
-    let At { split, mask, counter } = at;
+    let At { split, mask, place } = at;
     let addresses = access::addresses(warp, reach, split);
     for lane in lanes(mask) {
-        let thread = AtLane { lane, counter };
+        let thread = AtLane { lane, place };
         let (space, address) = access::resolve(reach.space, addresses[lane], worker.block.rank);
         if !matches!(space, Space::Global | Space::Shared) {
             return Err(fault(TensorFault::ReplaceSpace { space: space_name(space) }, lane));
@@ -271,7 +271,7 @@ pub(crate) fn replace_field<'l>(
         if is_of_columns(&bytes)
             && let Some(checker) = worker.checker.as_mut().filter(|checker| checker.checks().undefined)
         {
-            checker.report(FindingKind::TiledReplacement { space, address }, counter, warp.index, lane as u32, None);
+            checker.report(FindingKind::TiledReplacement { space, address }, place, warp.index, lane as u32, None);
         }
         replace(&mut bytes, field, value[lane]).map_err(|problem| fault(problem, lane))?;
         put_map(worker, warp, space, address, &bytes, thread)?;
@@ -287,7 +287,7 @@ pub(crate) fn copy_map<'l>(
     scope: SyncScope,
     at: At,
 ) -> Attempt {
-    let At { split, mask, counter } = at;
+    let At { split, mask, place } = at;
     let first = mask.trailing_zeros() as usize & 31;
     let missing = warp.alive & !mask;
     if missing != 0 {
@@ -298,7 +298,7 @@ pub(crate) fn copy_map<'l>(
     if let Some(lane) = lanes(mask).find(|&lane| to[lane] != to[first] || from[lane] != from[first]) {
         return Err(Refused::because(TrapKind::NotUniform { what: "the address of a tensor map" }, lane as u32));
     }
-    let thread = AtLane { lane: first, counter };
+    let thread = AtLane { lane: first, place };
     if let Some(bytes) = map_bytes(worker, warp, Space::Shared, from[first], Reported::ReadsMap, thread)? {
         put_map(worker, warp, Space::Global, to[first], &bytes, thread)?;
     }

@@ -1,0 +1,160 @@
+//! Virtual memory management: reserved addresses, memory without an address, and mappings.
+
+use super::support::{
+    Device, Driver, Handle, ILLEGAL_ADDRESS, INVALID_VALUE, KERNELS, Location, MapAccess, NOT_SUPPORTED, OUT_OF_MEMORY,
+    Properties, in_child, null_pointer, text,
+};
+
+const PART: usize = 2 << 20;
+const FIRST: Location = Location { kind: 1, device: 0 };
+const OF_FIRST: Properties = Properties { kind: 1, handles: 0, location: FIRST, rest: [0; 2] };
+
+impl Driver {
+    fn reserve(&self, bytes: usize) -> Device {
+        let mut address = 0;
+        assert_eq!(self.cuMemAddressReserve(&mut address, bytes, 0, 0, 0), 0);
+        address
+    }
+
+    fn create(&self, bytes: usize) -> Handle {
+        let mut memory = 0;
+        assert_eq!(self.cuMemCreate(&mut memory, bytes, &OF_FIRST, 0), 0);
+        memory
+    }
+
+    fn give(&self, address: Device, bytes: usize, flags: u32) -> u32 {
+        self.cuMemSetAccess(address, bytes, &MapAccess { location: FIRST, flags }, 1)
+    }
+
+    fn used(&self) -> usize {
+        let (mut free, mut total) = (0, 0);
+        assert_eq!(self.cuMemGetInfo_v2(&mut free, &mut total), 0);
+        total - free
+    }
+}
+
+/// A list that grows in place: more memory behind what is there, in the same addresses.
+#[test]
+fn mappings_side_by_side_are_one_range() {
+    let driver = Driver::new();
+    let mut granularity = 0;
+    assert_eq!((driver.cuMemGetAllocationGranularity(&mut granularity, &OF_FIRST, 0), granularity), (0, PART));
+    let base = driver.reserve(4 * PART);
+    assert_eq!((base as usize % PART, driver.used()), (0, 0));
+    let parts: Vec<Handle> = (0..2).map(|_| driver.create(PART)).collect();
+    assert_eq!(driver.used(), 2 * PART);
+    for (index, &memory) in parts.iter().enumerate() {
+        assert_eq!(driver.cuMemMap(base + (index * PART) as u64, PART, 0, memory, 0), 0);
+        // It lives as long as it is mapped.
+        assert_eq!(driver.cuMemRelease(memory), 0);
+        assert_eq!(driver.cuMemRelease(memory), INVALID_VALUE);
+    }
+    assert_eq!(driver.give(base, 2 * PART, 3), 0);
+    let count = 2 * PART / 4;
+    let numbers: Vec<u32> = (0..count as u32).collect();
+    assert_eq!(driver.cuMemcpyHtoD_v2(base, numbers.as_ptr(), 2 * PART), 0);
+    let kernel = driver.kernel(driver.module(KERNELS), "add");
+    assert_eq!(driver.add(kernel, count as u32 / 1024, 1024, base, base, count as u32), 0);
+    let doubled = driver.read(base, count);
+    assert!(doubled.iter().zip(0..).all(|(&word, index)| word == 2 * index));
+    // Copies and fills cross from one into the other.
+    let middle = base + PART as u64 - 8;
+    assert_eq!(driver.cuMemsetD32_v2(middle, 7, 4), 0);
+    assert_eq!(driver.cuMemcpyDtoD_v2(middle + 32, middle, 16), 0);
+    assert_eq!(driver.read(middle + 32, 4), [7; 4]);
+    assert_eq!(driver.cuMemsetD32_v2(middle, 7, 4 + PART / 4), INVALID_VALUE);
+    assert_eq!(driver.cuMemUnmap(base, 2 * PART), 0);
+    // What is left is the module's variable.
+    assert_eq!((driver.used(), driver.cuMemAddressFree(base, 4 * PART)), (4, 0));
+}
+
+#[test]
+fn memory_keeps_what_it_holds_at_another_address() {
+    let driver = Driver::new();
+    let (memory, base) = (driver.create(PART), driver.reserve(2 * PART));
+    assert_eq!((driver.cuMemMap(base, PART, 0, memory, 0), driver.give(base, PART, 3)), (0, 0));
+    assert_eq!(driver.cuMemsetD32_v2(base, 9, 2), 0);
+    assert_eq!(driver.cuMemUnmap(base, PART), 0);
+    let other = base + PART as u64;
+    assert_eq!((driver.cuMemMap(other, PART, 0, memory, 0), driver.give(other, PART, 1)), (0, 0));
+    assert_eq!(driver.read(other, 3), [9, 9, 0]);
+    let (mut found, mut flags, mut properties) = (0, 0, Properties { kind: 9, ..OF_FIRST });
+    assert_eq!((driver.cuMemRetainAllocationHandle(&mut found, other + 5), found), (0, memory));
+    assert_eq!((driver.cuMemGetAccess(&mut flags, &FIRST, other), flags), (0, 1));
+    assert_eq!((driver.cuMemGetAllocationPropertiesFromHandle(&mut properties, memory), properties), (0, OF_FIRST));
+    // To be read alone.
+    let (kernel, one) = (driver.kernel(driver.module(KERNELS), "add"), driver.words(&[1]));
+    assert_eq!(driver.add(kernel, 1, 1, one, other, 1), 0);
+    assert_eq!(driver.read(one, 1), [10]);
+    assert_eq!(driver.add(kernel, 1, 1, other, one, 1), ILLEGAL_ADDRESS);
+    // The device's memory is gone with its context.
+    assert_eq!(driver.cuDevicePrimaryCtxReset_v2(0), 0);
+    driver.use_primary();
+    assert_eq!((driver.used(), driver.cuMemRelease(memory)), (4, INVALID_VALUE));
+}
+
+/// Mapped memory is not accessible yet, nor any more: the message says so, with the thread.
+#[test]
+fn an_access_without_access_is_a_fault() {
+    let test = "mapped::an_access_without_access_is_a_fault";
+    let output = in_child(test, &[("COALESCE_FAULT", "continue")], |driver| {
+        let (kernel, one) = (driver.kernel(driver.module(KERNELS), "add"), driver.words(&[1]));
+        let (memory, base) = (driver.create(PART), driver.reserve(PART));
+        let launch = || driver.add(kernel, 1, 1, base, one, 1);
+        assert_eq!((launch(), driver.cuMemMap(base, PART, 0, memory, 0), launch()), (0, 0, 0));
+        // The host's copies are refused, also those that may be from its own memory.
+        let mut word = 0;
+        assert_eq!(driver.cuMemcpyDtoH_v2(&mut word, base, 4), INVALID_VALUE);
+        assert_eq!(driver.cuMemcpy(&raw mut word as u64, base, 4), INVALID_VALUE);
+        assert_eq!((driver.give(base, PART, 3), launch(), driver.read(base, 1)[0]), (0, 0, 1));
+        assert_eq!((driver.give(base, PART, 0), launch(), driver.cuMemUnmap(base, PART), launch()), (0, 0, 0, 0));
+    });
+    let Some(output) = output else { return };
+    let said: String = text(&output.stderr).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_eq!(said.matches("that is mapped without access").count(), 2 * 2, "{said}");
+    assert!(said.contains("thread (0, 0, 0) of block (0, 0, 0)") && said.contains("use after free"), "{said}");
+}
+
+#[test]
+fn what_cannot_be_mapped_is_refused() {
+    let driver = Driver::new();
+    let (mut address, mut memory) = (0, 0);
+    for (bytes, alignment) in [(0, 0), (PART - 1, 0), (PART, 3)] {
+        assert_eq!(driver.cuMemAddressReserve(&mut address, bytes, alignment, 0, 0), INVALID_VALUE);
+    }
+    assert_eq!(driver.cuMemAddressReserve(&mut address, usize::MAX - PART + 1, 0, 0, 0), OUT_OF_MEMORY);
+    assert_eq!(driver.cuMemAddressReserve(null_pointer(), PART, 0, 0, 0), INVALID_VALUE);
+    let of_host = Properties { location: Location { kind: 2, device: 0 }, ..OF_FIRST };
+    let exported = Properties { handles: 1, ..OF_FIRST };
+    let missing = Properties { location: Location { kind: 1, device: 7 }, ..OF_FIRST };
+    for (properties, status) in [(of_host, NOT_SUPPORTED), (exported, NOT_SUPPORTED), (missing, 101)] {
+        assert_eq!(driver.cuMemCreate(&mut memory, PART, &properties, 0), status);
+    }
+    assert_eq!(driver.cuMemCreate(&mut memory, PART + 4, &OF_FIRST, 0), INVALID_VALUE);
+    assert_eq!(driver.cuMemCreate(&mut memory, 1 << 50, &OF_FIRST, 0), OUT_OF_MEMORY);
+    let (two, base) = (driver.create(2 * PART), driver.reserve(2 * PART));
+    let part = PART as u64;
+    // Beyond the reserved range, at an offset, of nothing, of no memory; in parts.
+    assert_eq!(driver.cuMemMap(base + part, 2 * PART, 0, two, 0), INVALID_VALUE);
+    assert_eq!(driver.cuMemMap(base, PART, PART, two, 0), INVALID_VALUE);
+    assert_eq!(driver.cuMemMap(base, 0, 0, two, 0), INVALID_VALUE);
+    assert_eq!(driver.cuMemMap(base, PART, 0, 77, 0), INVALID_VALUE);
+    assert_eq!(driver.cuMemMap(base, PART, 0, two, 0), NOT_SUPPORTED);
+    assert_eq!(driver.cuMemMap(base, 2 * PART, 0, two, 0), 0);
+    assert_eq!(driver.cuMemMap(base, 2 * PART, 0, two, 0), NOT_SUPPORTED);
+    assert_eq!(driver.cuMemMap(base, PART, 0, driver.create(PART), 0), INVALID_VALUE);
+    for (address, bytes) in [(base, PART), (base + part, PART), (base, 4 * PART), (base + 4, 2 * PART)] {
+        assert_eq!(driver.cuMemUnmap(address, bytes), INVALID_VALUE);
+        assert_eq!(driver.give(address, bytes, 3), INVALID_VALUE);
+    }
+    assert_eq!(driver.give(base, 2 * PART, 2), INVALID_VALUE);
+    assert_eq!(driver.cuMemSetAccess(base, 2 * PART, std::ptr::null(), 1), INVALID_VALUE);
+    // Addresses are freed as they were reserved, and not while something is there.
+    assert_eq!(driver.cuMemAddressFree(base, 2 * PART), INVALID_VALUE);
+    assert_eq!(driver.cuMemUnmap(base, 2 * PART), 0);
+    assert_eq!(driver.cuMemAddressFree(base, PART), INVALID_VALUE);
+    assert_eq!((driver.cuMemAddressFree(base, 2 * PART), driver.cuMemAddressFree(base, 2 * PART)), (0, INVALID_VALUE));
+    assert_eq!(driver.cuMemMap(base, 2 * PART, 0, two, 0), INVALID_VALUE);
+    assert_eq!(driver.cuMemGetAccess(&mut 0, &FIRST, base), INVALID_VALUE);
+    assert_eq!(driver.cuMemRetainAllocationHandle(&mut memory, base), INVALID_VALUE);
+}

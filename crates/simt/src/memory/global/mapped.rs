@@ -1,0 +1,177 @@
+//! Memory that the host maps: bytes that exist without an address ([`Physical`]) come to addresses
+//! that were reserved, and go from there with their contents. While memory is mapped without
+//! access, the bytes are still the caller's, and an access is a fault.
+
+use std::sync::atomic::AtomicU32;
+
+use super::{Allocation, Memory, SPACING, zeroed_words};
+use crate::address::AllocationSpan;
+use crate::error::{LARGEST_ALLOCATION, MemoryError};
+use crate::memory::written::Written;
+
+/// The end of the addresses that can be reserved; the host's own libraries are above.
+const END: u64 = 0x7800_0000_0000;
+
+/// Memory of a device without an address: [`Memory::create`].
+pub struct Physical {
+    bytes: u64,
+    words: Box<[AtomicU32]>,
+    written: Written,
+}
+
+impl Physical {
+    /// How many bytes there are.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+}
+
+impl Memory {
+    /// Reserves addresses, from a multiple of `alignment` on, at which nothing else will be.
+    pub fn reserve(&mut self, bytes: u64, alignment: u64) -> Option<u64> {
+        let address = self.next.checked_next_multiple_of(alignment.max(SPACING))?;
+        let end = address.checked_add(bytes).filter(|&end| end <= END)?;
+        self.next = (end + SPACING).next_multiple_of(SPACING);
+        Some(address)
+    }
+
+    /// Makes zeroed memory, which counts as used until [`Memory::destroy`] takes it.
+    pub fn create(&mut self, bytes: u64) -> Result<Physical, MemoryError> {
+        let free = self.limit - self.used;
+        if bytes > free {
+            return Err(MemoryError::OutOfMemory { requested: bytes, free, limit: self.limit });
+        }
+        if bytes > LARGEST_ALLOCATION {
+            return Err(MemoryError::TooLarge { requested: bytes });
+        }
+        let words = zeroed_words(bytes)?;
+        self.used += bytes;
+        Ok(Physical { bytes, words, written: Written::new(bytes) })
+    }
+
+    /// Ends memory that is mapped nowhere.
+    pub fn destroy(&mut self, physical: Physical) {
+        self.used -= physical.bytes;
+    }
+
+    /// Maps so many bytes without access, at addresses that were reserved and where nothing is
+    /// mapped.
+    pub fn map(&mut self, address: u64, bytes: u64) -> Result<(), MemoryError> {
+        let overlaps = |span: AllocationSpan| span.address < address + bytes && address < span.address + span.bytes;
+        let is_taken = |it: &Allocation| overlaps(it.span) && (it.words.is_some() || it.without_access);
+        if address.checked_add(bytes).is_none_or(|end| end > self.next) || self.allocations.iter().any(is_taken) {
+            return Err(MemoryError::NotAllocated { address, bytes });
+        }
+        // What was mapped there before.
+        self.allocations.retain(|it| !overlaps(it.span));
+        let index = self.allocations.partition_point(|it| it.span.address < address);
+        let span = AllocationSpan { address, bytes };
+        let written = Written::new(bytes);
+        let mapped = Allocation { span, words: None, read_only: false, without_access: true, written };
+        self.allocations.insert(index, mapped);
+        Ok(())
+    }
+
+    /// Gives access to what is mapped at an address without it: these bytes, of which there are as
+    /// many.
+    pub fn give_access(&mut self, address: u64, physical: Physical, read_only: bool) -> Result<(), Physical> {
+        let Some(mapped) = self.mapped(address).filter(|it| it.without_access && it.span.bytes == physical.bytes)
+        else {
+            return Err(physical);
+        };
+        mapped.words = Some(physical.words);
+        (mapped.written, mapped.read_only, mapped.without_access) = (physical.written, read_only, false);
+        Ok(())
+    }
+
+    /// Takes the bytes that are mapped at an address, which stays mapped without access.
+    pub fn take_access(&mut self, address: u64) -> Option<Physical> {
+        let mapped = self.mapped(address)?;
+        let words = mapped.words.take()?;
+        mapped.without_access = true;
+        let bytes = mapped.span.bytes;
+        Some(Physical { bytes, words, written: std::mem::take(&mut mapped.written) })
+    }
+
+    /// Ends a mapping without access: from then on accesses are to memory that was freed.
+    pub fn unmap(&mut self, address: u64) {
+        if let Some(mapped) = self.mapped(address) {
+            mapped.without_access = false;
+        }
+    }
+
+    fn mapped(&mut self, address: u64) -> Option<&mut Allocation> {
+        let index = self.allocations.binary_search_by_key(&address, |it| it.span.address).ok()?;
+        self.allocations.get_mut(index)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::address::AccessFaultKind;
+
+    const PART: u64 = 1 << 21;
+
+    #[test]
+    fn bytes_go_from_one_address_to_another() {
+        let mut memory = Memory::new(4 * PART);
+        let base = memory.reserve(2 * PART, PART).unwrap();
+        assert_eq!((base % PART, memory.used()), (0, 0));
+        let kind = |memory: &Memory, address| memory.check(address, 4, true).unwrap_err();
+        assert!(matches!(kind(&memory, base), AccessFaultKind::OutOfBounds { .. }));
+        let physical = memory.create(PART).unwrap();
+        assert_eq!((memory.used(), physical.bytes()), (PART, PART));
+        memory.map(base, PART).unwrap();
+        assert!(matches!(kind(&memory, base), AccessFaultKind::NoAccess { .. }));
+        assert!(memory.write(base, &[1]).is_err() && memory.map(base + PART / 2, PART).is_err());
+        assert!(memory.give_access(base, physical, false).is_ok());
+        memory.write(base + 8, &[1, 2, 3, 4]).unwrap();
+        let physical = memory.take_access(base).unwrap();
+        assert!(memory.take_access(base).is_none());
+        assert!(matches!(kind(&memory, base), AccessFaultKind::NoAccess { .. }));
+        memory.unmap(base);
+        assert!(matches!(kind(&memory, base), AccessFaultKind::Freed { .. }));
+        // Elsewhere, with what it holds; to be read alone.
+        memory.map(base + PART, PART).unwrap();
+        assert!(memory.give_access(base + PART, physical, true).is_ok());
+        assert!(matches!(kind(&memory, base + PART), AccessFaultKind::ReadOnly { .. }));
+        let mut bytes = [0; 4];
+        memory.read(base + PART + 8, &mut bytes).unwrap();
+        assert_eq!(bytes, [1, 2, 3, 4]);
+        let physical = memory.take_access(base + PART).unwrap();
+        memory.destroy(physical);
+        assert_eq!(memory.used(), 0);
+    }
+
+    #[test]
+    fn copies_cross_from_one_mapping_into_the_next() {
+        let mut memory = Memory::new(4 * PART);
+        let after = memory.allocate(8).unwrap();
+        let base = memory.reserve(3 * PART, PART).unwrap();
+        for part in [1, 0] {
+            let physical = memory.create(PART).unwrap();
+            memory.map(base + part * PART, PART).unwrap();
+            assert!(memory.give_access(base + part * PART, physical, false).is_ok());
+        }
+        memory.fill(base, 2 * PART, 7).unwrap();
+        memory.write(base + PART - 2, &[1, 2, 3, 4]).unwrap();
+        let mut bytes = [0; 6];
+        memory.read(base + PART - 3, &mut bytes).unwrap();
+        assert_eq!(bytes, [7, 1, 2, 3, 4, 7]);
+        // Beyond the second there is nothing, and nothing is written.
+        assert!(memory.write(base + 2 * PART - 1, &[9, 9]).is_err());
+        memory.read(base + 2 * PART - 1, &mut bytes[..1]).unwrap();
+        assert_eq!(bytes[0], 7);
+        assert!(after < base && memory.allocate(8).unwrap() > base + 3 * PART);
+    }
+
+    #[test]
+    fn what_cannot_be_reserved_or_made_is_refused() {
+        let mut memory = Memory::new(PART);
+        assert!(memory.reserve(END, PART).is_none() && memory.reserve(u64::MAX, PART).is_none());
+        assert!(memory.reserve(PART, 1 << 63).is_none());
+        assert!(matches!(memory.create(2 * PART), Err(MemoryError::OutOfMemory { .. })));
+        assert!(memory.map(u64::MAX - 1, 4).is_err());
+    }
+}

@@ -1,0 +1,96 @@
+//! `--require` and `--goals` of `host run`: goals that launches must meet. Those of the program
+//! `coalesce` are tested with it.
+
+use serde_json::Value;
+
+use crate::host;
+
+/// Each thread stores 4 bytes, 32 bytes apart, or next to each other.
+const PTX: &str = "
+.version 7.8
+.target sm_75
+.address_size 64
+.visible .entry apart(.param .u64 out) {
+    .reg .b32 %r<2>;
+    .reg .b64 %rd<4>;
+    ld.param.u64 %rd1, [out];
+    mov.u32 %r1, %tid.x;
+    mul.wide.u32 %rd2, %r1, 32;
+    add.s64 %rd3, %rd1, %rd2;
+    st.global.u32 [%rd3], %r1;
+    ret;
+}
+.visible .entry together(.param .u64 out) {
+    .reg .b32 %r<2>;
+    .reg .b64 %rd<4>;
+    ld.param.u64 %rd1, [out];
+    mov.u32 %r1, %tid.x;
+    mul.wide.u32 %rd2, %r1, 4;
+    add.s64 %rd3, %rd1, %rd2;
+    st.global.u32 [%rd3], %r1;
+    ret;
+}
+";
+
+/// Runs both kernels with these flags: the output, the messages and the exit code.
+fn ran(flags: &[&str]) -> (String, String, i32) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let ptx = folder.path().join("stores.ptx");
+    std::fs::write(&ptx, PTX).expect("the PTX is written");
+    let mut command = host("run");
+    command.arg(&ptx).args("apart --grid 1 --block 64 u32[512]".split(' '));
+    command.args("--then together --grid 1 --block 64 arg:0.0 --device sim".split(' ')).args(flags);
+    let run = command.output().expect("the program runs");
+    let text = |bytes| String::from_utf8(bytes).expect("text");
+    (text(run.stdout), text(run.stderr), run.status.code().expect("it ends"))
+}
+
+#[test]
+fn goals_that_are_met_are_listed() {
+    let (report, said, code) =
+        ran(&["--require", "stores.sectors of together == stores.bytes / 32", "--require", "launches == 2"]);
+    assert_eq!((code, said.as_str()), (0, ""), "{report}");
+    let goals =
+        "\nGoals:\n   ok   stores.sectors of together == stores.bytes / 32: 8, bound 8\n   ok   launches == 2: 2\n";
+    assert!(report.ends_with(goals), "{report}");
+}
+
+#[test]
+fn a_goal_that_is_missed_has_its_line_and_picture() {
+    let goal = "stores.sectors_per_request of * == 4";
+    let (report, said, code) = ran(&["--require", goal]);
+    assert_eq!((code, said.as_str()), (1, "error: 1 of 2 goals missed\n"), "{report}");
+    let words = report.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains(" missed stores.sectors_per_request of * == 4 (apart): 32; "), "{report}");
+    assert!(words.contains("/stores.ptx:12 has 32 A warp's store to global memory"), "{report}");
+    assert!(report.contains("   ok   stores.sectors_per_request of * == 4 (together): 4\n"), "{report}");
+    assert!(report.contains("(block 0, 0, 0, warp 0):\n"), "{report}");
+    let (report, said, code) = ran(&["--require", goal, "--format", "json"]);
+    let report: Value = serde_json::from_str(&report).expect("JSON");
+    let line = &report["goals"][0]["line"];
+    assert_eq!((&line["line"], &line["value"]), (&12.into(), &32.0.into()), "{report}");
+    assert_eq!((code, said.lines().count()), (1, 1), "{said}");
+    assert!(said.starts_with("error: missed: stores.sectors_per_request of * == 4 (apart): 32; "), "{said}");
+}
+
+#[test]
+fn times_are_predicted_for_goals() {
+    let (report, said, code) = ran(&["--require", "hopper: predicted.us of apart < 0.001"]);
+    assert_eq!((code, said.as_str()), (1, "error: 1 of 1 goal missed\n"), "{report}");
+    let (report, said, code) = ran(&["--require", "hopper: predicted.us of apart < 1000"]);
+    assert_eq!((code, said.as_str()), (0, ""), "{report}");
+}
+
+#[test]
+fn goals_that_cannot_be_judged_are_refused() {
+    for (flags, message) in [
+        (&["--goals", "no-such.toml"][..], "--goals: no-such.toml: "),
+        (&["--require", "loads"], "a goal needs <=, <, ==, >= or >"),
+        (&["--require", "occupancy > 1"], "give --device sim:MODEL"),
+        (&["--require", "launches == 1", "--predict"], "--predict runs a part of the blocks"),
+    ] {
+        let (report, said, code) = ran(flags);
+        assert_eq!((code, report.as_str(), said.lines().count()), (2, "", 1), "{said}");
+        assert!(said.contains(message), "{said}");
+    }
+}
