@@ -405,7 +405,7 @@ pub fn write_page(
     let mut details = vec![place];
     details.extend(kernels.iter().map(RecordedKernel::about));
     details.extend(kernels.iter().flat_map(|kernel| kernel.findings.iter().map(|(text, _)| text.clone())));
-    report::write_launches((about, &what, &details), view, path)
+    report::write_launches((about, &what, &details), view, None, path)
 }
 
 #[cfg(test)]

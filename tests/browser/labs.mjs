@@ -127,7 +127,7 @@ export async function back() {
 const GOALS = {
   "transpose.html": ["tile-width", ["32", "Not yet: 31.0 conflicts a load."], ["33", "Done: no conflicts a load."]],
   "banks.html": ["stride", ["1", "Not yet: stride 1 does not count."], ["17", "Done: no conflicts a load."]],
-  "offset.html": ["offset", ["12", "Not yet: 5.00 sectors on average, 0.998 too many."], ["40", "Done: 4.00 sectors on average."]],
+  "offset.html": ["offset", ["12", "Not yet: 5.00 sectors on average, 1 too many."], ["40", "Done: 4.00 sectors on average."]],
   "launch.html": ["slide", ["0", "Not yet: 4.00 KiB in flight on a full multiprocessor, 7.54 too few."], ["2", "Done: 16.0 KiB in flight on a full multiprocessor."]],
   "vector.html": ["slide", ["1", "Not yet: 256 load requests, 128 too many."], ["2", "Done: 128 load requests."]],
   "gram.html": ["slide", ["1", "Not yet: 1024 bank conflicts."], ["3", "Done: 0 bank conflicts."]],
@@ -140,7 +140,7 @@ const GOALS = {
   "table.html": ["slide", ["0", "Not yet: 3136 warp instructions, 1568 too many."], ["1", "Done: 1280 warp instructions."]],
   "texture.html": ["slide", ["0", "Not yet: 32.0 sectors of 32 texels, 16 too many."], ["1", "Done: 16.0 sectors of 32 texels."]],
   "cache.html": ["slide", ["2", "Not yet: 0 % of the sectors hit L1, 80 points too few."], ["1", "Done: 90.4 % of the sectors hit L1."]],
-  "access.html": ["stride", ["3", "Not yet: 33.3 % of the loaded bytes are used, 8.33 points too many."], ["4", "Done: 25.0 % of the loaded bytes are used."]],
+  "access.html": ["stride", ["3", "Not yet: 33.3 % of the loaded bytes are used, 8.3 points too many."], ["4", "Done: 25.0 % of the loaded bytes are used."]],
   "shared.html": ["kilobytes", ["64", "Not yet: 3 blocks at once, 1 too few."], ["56", "Done: 4 blocks at once."]],
   "pitch.html": ["cols", ["120", "Not yet: 6.67 % more memory."], ["128", "Done: no more memory."]],
 };

@@ -295,6 +295,17 @@ fn a_lost_update_is_shown_as_a_timeline() {
     let accesses = story["timeline"]["accesses"].as_array().unwrap();
     assert_eq!((accesses.len(), &accesses[0]["what"]), (4, &"reads 0".into()), "{story}");
     assert_eq!((&accesses[0]["line"], &story["interruptions"]), (&19.into(), &1.into()), "{story}");
+    // As a page, before the counts, with a drawing of its accesses.
+    let folder = tempfile::tempdir().unwrap();
+    let page = folder.path().join("orders.html");
+    said("orders.ptx", "lost_update", &format!("128 --grid 8 u32[4] --schedule {order} --report {}", page.display()));
+    let page = std::fs::read_to_string(page).unwrap();
+    let (_, card) = page.split_once(">Other orders<").expect("a card");
+    let (card, counts) = card.split_once("</section>").unwrap();
+    for part in ["gives another result: element 0 of argument 0 is ", order, "<svg", "writes 1, over "] {
+        assert!(card.contains(part), "no '{part}' in {card}");
+    }
+    assert!(counts.contains("All counters that are not zero"));
 }
 
 #[test]

@@ -268,34 +268,51 @@ impl OrdersReport {
 
     /// Likewise, of a lab's variant.
     pub fn error_of(&self, variant: Option<&str>, width: usize) -> Option<String> {
-        let Different { order, words, result, story } = self.first.as_ref()?;
-        let verb = if self.different == 1 { "gives" } else { "give" };
+        let Different { order, story, .. } = self.first.as_ref()?;
         let variant = variant.map(|name| format!("{name}: ")).unwrap_or_default();
+        let mut text = printable(&one_line(&format!("error: {variant}{}", self.what_differs()?))) + "\n";
+        if !order.is_empty() {
+            text += &wrapped(&self.which_order()?, width, "  ", "  ");
+            text += &format!("\n  Run it again: --schedule {order}\n");
+        }
+        if let Some((likewise, simple)) = self.likewise() {
+            text += &format!("  {likewise}: --schedule {simple}\n");
+        }
+        if let Some(timeline) = story.as_ref().and_then(|story| story.timeline.as_ref()) {
+            text += &format!("\n{}", timeline.text("  ", width));
+        }
+        Some(text)
+    }
+
+    /// How many orders give another result, and the first of these results.
+    pub fn what_differs(&self) -> Option<String> {
+        let result = &self.first.as_ref()?.result;
+        let verb = if self.different == 1 { "gives" } else { "give" };
         let orders = if self.tried == 1 { "order" } else { "orders" };
         let which = match self.explored {
             Some(_) if self.tried == 1 => "the first order that was explored gives".to_owned(),
             Some(_) => format!("the last of {} explored orders gives", self.tried),
             None => format!("{} of {} other {orders} {verb}", self.different, self.tried),
         };
-        let what = format!("error: {variant}{which} another result{}: {result}", self.tolerated());
+        Some(format!("{which} another result{}: {result}", self.tolerated()))
+    }
+
+    /// The first of the orders that give another result, in words.
+    pub fn which_order(&self) -> Option<String> {
         let which = if self.different == 1 { "In that order" } else { "In the first of these orders" };
-        let mut text = printable(&one_line(&what)) + "\n";
-        if !order.is_empty() {
-            text += &wrapped(&format!("{which}, {words}."), width, "  ", "  ");
-            text += &format!("\n  Run it again: --schedule {order}\n");
-        }
-        if let Some(Story { order: simple, interruptions, timeline }) = story {
-            if simple != order {
-                let times = match interruptions {
-                    0 => "without interruptions".to_owned(),
-                    1 => "with one interruption".to_owned(),
-                    times => format!("with {times} interruptions"),
-                };
-                text += &format!("  Likewise, {times}: --schedule {simple}\n");
-            }
-            text += &timeline.as_ref().map(|timeline| format!("\n{}", timeline.text("  ", width))).unwrap_or_default();
-        }
-        Some(text)
+        Some(format!("{which}, {}.", self.first.as_ref()?.words))
+    }
+
+    /// The simpler order in which a result differs, too: what is said of it, and its text.
+    pub fn likewise(&self) -> Option<(String, &str)> {
+        let Different { order, story, .. } = self.first.as_ref()?;
+        let Story { order: simple, interruptions, .. } = story.as_ref().filter(|story| story.order != *order)?;
+        let times = match interruptions {
+            0 => "without interruptions".to_owned(),
+            1 => "with one interruption".to_owned(),
+            times => format!("with {times} interruptions"),
+        };
+        Some((format!("Likewise, {times}"), simple))
     }
 
     fn tolerated(&self) -> String {

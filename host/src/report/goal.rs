@@ -84,8 +84,8 @@ impl Goal {
         let how_far = match self.bound {
             // The number itself says it.
             Bound::AtMost(Target::Number(0.0)) => String::new(),
-            Bound::AtMost(_) => format!(", {}{points} too many", number(missing)),
-            Bound::AtLeast(_) => format!(", {}{points} too few", number(missing)),
+            Bound::AtMost(_) => format!(", {}{points} too many", number(missing, &text)),
+            Bound::AtLeast(_) => format!(", {}{points} too few", number(missing, &text)),
         };
         Some(match missing > 0.0 {
             true => (false, format!("Not yet: {text}{unit}{how_far}.")),
@@ -103,7 +103,16 @@ impl Goal {
     }
 }
 
-/// A difference, without decimals if it has none.
-fn number(value: f64) -> String {
-    if value.fract() == 0.0 { format!("{value:.0}") } else { three_digits(value) }
+/// A difference between two numbers that are shown as `text` is: with as many decimals, and without
+/// any if these are zeros.
+fn number(value: f64, text: &str) -> String {
+    let fraction = text.split_once('.').map_or("", |(_, fraction)| fraction);
+    let decimals = fraction.bytes().take_while(u8::is_ascii_digit).count();
+    let shown = format!("{value:.decimals$}");
+    match shown.parse() {
+        // So small a difference shows in neither number.
+        Ok(0.0) => three_digits(value),
+        Ok(rounded) if f64::fract(rounded) == 0.0 => format!("{rounded:.0}"),
+        _ => shown,
+    }
 }

@@ -60,5 +60,6 @@ pub(super) fn write(reports: &[Report<'_>], view: Option<RunView>, path: &Path) 
     details.extend(first.on().lines().map(str::to_owned));
     details.extend(first.times.iter().map(|times| times.how()));
     let title = names::shown(first.kernel);
-    report::write_launches((&title, &about, &details), view, path)
+    let others = reports.last().and_then(|last| last.orders.as_ref());
+    report::write_launches((&title, &about, &details), view, others, path)
 }

@@ -4,12 +4,14 @@ use std::path::Path;
 
 use crate::flag_values::each_once;
 use device::{Properties, Result};
-use maud::{Markup, html};
+use maud::{Markup, PreEscaped, html};
 use webpage::Place;
+use wording::printable;
 
 use super::{MOST, RunView};
 use crate::faults::Findings;
 use crate::lines::Lines;
+use crate::orders::{Different, OrdersReport};
 use crate::report::measure;
 use crate::report::page::{self, Page};
 use crate::report::subject::Subject;
@@ -34,7 +36,7 @@ pub(crate) struct Launched {
 }
 
 /// Writes the page, whole or not at all. `title` names the kernels, `about` what was launched;
-/// `details` are further lines.
+/// `details` are further lines, `others` what runs in other orders show.
 ///
 /// # Errors
 ///
@@ -42,10 +44,35 @@ pub(crate) struct Launched {
 pub(crate) fn write_launches(
     (title, about, details): (&str, &str, &[String]),
     launches: RunView,
+    others: Option<&OrdersReport>,
     path: &Path,
 ) -> Result<()> {
-    let main = launches.part(&Place::alone(), MOST);
+    let place = Place::alone();
+    let launches = launches.part(&place, MOST);
+    let main = html! {
+        @match others {
+            Some(others) if others.right() => { (launches) (place.card("Other orders", &html! { p { (others.sentences()) } })) }
+            Some(others) => { (place.card("Other orders", &differing(others))) (launches) }
+            None => (launches),
+        }
+    };
     crate::report::write_text(&webpage::Page { title, about, details, main }, path)
+}
+
+/// How another result comes about.
+fn differing(others: &OrdersReport) -> Markup {
+    let first = others.first.as_ref();
+    let timeline = first.and_then(|first| first.story.as_ref()?.timeline.as_ref());
+    html! {
+        @if let Some(what) = others.what_differs() { p { strong { (printable(&what)) "." } } }
+        @if let (Some(Different { order, .. }), Some(which)) = (first, others.which_order()) && !order.is_empty() {
+            p { (which) " Run it again: " code { "--schedule " (order) } }
+        }
+        @if let Some((likewise, order)) = others.likewise() { p { (likewise) ": " code { "--schedule " (order) } } }
+        @if let Some(timeline) = timeline {
+            figure { (PreEscaped(timeline.svg())) figcaption { "Time goes down; the accesses play, one after the other." } }
+        }
+    }
 }
 
 /// What a page shows of these launches.

@@ -288,7 +288,10 @@ fn a_goal_says_how_near_a_run_is() {
         (Bound::AtMost(number(32.0)), true, "Done: 32.0 wavefronts."),
         (Bound::AtMost(number(31.0)), false, "Not yet: 32.0 wavefronts, 1 too many."),
         (Bound::AtMost(number(0.0)), false, "Not yet: 32.0 wavefronts."),
-        (Bound::AtLeast(number(34.5)), false, "Not yet: 32.0 wavefronts, 2.50 too few."),
+        (Bound::AtLeast(number(34.5)), false, "Not yet: 32.0 wavefronts, 2.5 too few."),
+        // What is missing fits the number that is shown.
+        (Bound::AtMost(number(31.004)), false, "Not yet: 32.0 wavefronts, 1 too many."),
+        (Bound::AtMost(number(31.999)), false, "Not yet: 32.0 wavefronts, 0.001 too many."),
         (Bound::AtLeast(number(64.0)), false, "Not yet: 32.0 wavefronts, 32 too few."),
         (Bound::AtLeast(padded), true, "Done: 32.0 wavefronts."),
         (Bound::AtMost(Target::Of(|_| None)), false, "Not yet: this setting has no number to judge."),
