@@ -119,7 +119,7 @@ fn no_lab_compares_a_variant_with_itself() {
     assert!(
         conclusions("offset --offset 0,1").contains("takes 4 sectors at offset 0 and 5 at offset 1: 100 % and 80.0 %")
     );
-    assert!(conclusions("shared --dynamic --kilobytes 4,64").contains("with 4 KiB for each the occupancy is"));
+    assert!(conclusions("shared --dynamic --kilobytes 4,64").contains("with 4 KiB each, occupancy is"));
     assert!(conclusions("launch --size 16384").contains("with 512 load requests instead of 128."));
 }
 

@@ -154,8 +154,8 @@ impl Properties {
             l1_bytes: None,
             simulates: None,
             model: Some(
-                "counts like Volta and later: 32-byte sectors, 32 banks of 4 bytes; multiprocessors, caches and a \
-                 clock only with a MODEL"
+                "counts as Volta to Hopper do: sectors of 32 bytes, 32 banks of 4 bytes; a MODEL adds \
+                 multiprocessors, caches and a clock"
                     .to_owned(),
             ),
         }

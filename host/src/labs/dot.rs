@@ -77,7 +77,7 @@ impl Lab for Dot {
             ],
         }),
         goals: &[Goal {
-            ask: "Take a tenth of the requests to global memory.",
+            ask: "Make at most a tenth of the requests to global memory.",
             row: Row::Named(""),
             measure: &ALL_REQUESTS,
             unit: " requests",

@@ -171,7 +171,7 @@ impl Lab for Table {
         access: "global store",
         steps: Some(Steps { title: "functions", rows: &[("accurate", "accurate"), ("fast", "fast")] }),
         goals: &[Goal {
-            ask: "Compute the table with half of the instructions.",
+            ask: "Compute the table with half the instructions.",
             row: Row::Named(""),
             measure: &INSTRUCTIONS_FIRST,
             unit: " warp instructions",

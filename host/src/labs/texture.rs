@@ -79,7 +79,7 @@ impl Lab for Texture {
             ],
         }),
         goals: &[Goal {
-            ask: "Walk down the columns with half of the sectors.",
+            ask: "Walk down the columns with half the sectors.",
             row: Row::Named(""),
             measure: &SECTORS_A_WARP,
             unit: " sectors of 32 texels",

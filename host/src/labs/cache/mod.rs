@@ -94,7 +94,7 @@ impl Lab for Cache {
             ],
         }),
         goals: &[Goal {
-            ask: "Find loads of which L1 answers most.",
+            ask: "Find loads of which L1 answers at least 80 %.",
             row: Row::Named(""),
             measure: &FOUND_IN_L1,
             unit: " of the sectors hit L1",

@@ -228,8 +228,8 @@ pub(super) const FIRST: FirstScreen = FirstScreen {
 pub(super) const CONCLUSIONS: &[Conclusion] = &[
     Conclusion::new("Bypassing L1, a stencil takes {} times as long.", &[Times(CG, CA, &TIME)]),
     Conclusion::new(
-        "On an {}, a stencil takes {} from L2 through L1 (ca), {} past it (cg). Fermi loses on scattered words ({}, past L1 {}) and on a \
-         table larger than its L1 ({}, past L1 {}).",
+        "On an {}, a stencil takes {} from L2 with L1 (ca), {} without (cg). Fermi loses on scattered words ({}, without L1 {}) and \
+         on a table larger than its L1 ({}, without L1 {}).",
         &[
             Whole(|report| chip(report, CA)),
             Of(CA, &BEYOND_L1),

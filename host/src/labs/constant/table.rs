@@ -115,8 +115,8 @@ pub(super) const CONCLUSIONS: &[Conclusion] = &[
         &[AsFast(POLYNOMIAL, POLYNOMIAL_GLOBAL), AsFast(LOOKUP, LOOKUP_GLOBAL)],
     ),
     Conclusion::new(
-        "One address for all 32 lanes is {} access. A different table entry for each lane is {} accesses, one after another: {}, against \
-         {} from global memory.",
+        "One address for all 32 lanes is {} access. A different table entry for each lane is {} addresses, served one after another: {}, \
+         against {} from global memory.",
         &[
             Of(POLYNOMIAL, &CONSTANT_ADDRESSES),
             Of(LOOKUP, &CONSTANT_ADDRESSES),
@@ -126,8 +126,8 @@ pub(super) const CONCLUSIONS: &[Conclusion] = &[
     )
     .holds(&[Holds::More(1, 0), Holds::More(2, 3)]),
     Conclusion::new(
-        "One address for all 32 lanes is {} access. A different table entry for each lane is {} accesses, one after another; in global \
-         memory they lie in {} sectors, which a load gets together.",
+        "One address for all 32 lanes is {} access. A different table entry for each lane is {} addresses, served one after another; in \
+         global memory they lie in {} sectors, which a load gets together.",
         &[Of(POLYNOMIAL, &CONSTANT_ADDRESSES), Of(LOOKUP, &CONSTANT_ADDRESSES), Whole(sectors_of_a_lookup)],
     )
     .holds(&[

@@ -117,8 +117,7 @@ pub(super) const CONCLUSIONS: &[Conclusion] = &[
         limit.is_some_and(|(_, percent)| percent > 100.0)
     })]),
     Conclusion::new(
-        "A load down a column of the 32 x 32 tile takes {} wavefronts, along a row {}: {} on average. One more column makes every load {}, \
-         with the same loads.",
+        "A load down a column of the 32 x 32 tile takes {} wavefronts, along a row {}: {} on average. With one more column every load takes {}.",
         &[
             Whole(down_a_column),
             Of(PADDED32, &SHARED_LOAD_WAVEFRONTS),

@@ -172,7 +172,7 @@ pub(super) const SHOWCASE: Showcase = Showcase {
         ],
     }),
     goals: &[Goal {
-        ask: "Read the points such that a load takes the sectors of its words alone.",
+        ask: "Read the points so that a load touches only the sectors of its words.",
         row: Row::Named(""),
         measure: &SECTORS_OVER_IDEAL,
         unit: " times the sectors of its words",

@@ -148,7 +148,7 @@ pub(super) const CONCLUSIONS: &[Conclusion] = &[
     ),
     Conclusion::new(
         "A tile of 32 x 32 loads each element {} times instead of {}. A tile of 128 x 128 loads it {} times; 8 x 8 results in each \
-         thread's registers leave {} of tiled32's shared wavefronts.",
+         thread's registers cut the shared wavefronts to {} of tiled32's.",
         &[
             Of(TILED32, &LOADS_OF_AN_ELEMENT),
             Of(NAIVE, &LOADS_OF_AN_ELEMENT),

@@ -119,7 +119,7 @@ pub(super) const CONCLUSIONS: &[Conclusion] = &[
     )
     .holds(&[Holds::More(1, 2), Holds::More(2, 3)]),
     Conclusion::new(
-        "More shared memory for each block, fewer blocks at once: with {} KiB for each the occupancy is {}, with {} KiB {}.",
+        "More shared memory for each block, fewer blocks at once: with {} KiB each, occupancy is {}; with {} KiB each, {}.",
         &[Of(LEAST, &CHUNK), Of(LEAST, &OCCUPANCY), Of(MOST, &CHUNK), Of(MOST, &OCCUPANCY)],
     )
     .holds(&[Holds::More(2, 0), Holds::If(|report| MIDDLE.find(report).and_then(|row| RESIDENT_BLOCKS.of(row)).is_none())]),

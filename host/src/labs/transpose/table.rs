@@ -203,7 +203,7 @@ pub(super) const CONCLUSIONS: &[Conclusion] = &[
     })]),
     Conclusion::new(
         "One side of a plain transpose is strided: {} a store, not {}. Through a tile with {} floats in a row both sides take {}, and \
-         reading its column takes {} wavefronts.",
+         reading a column of it takes {} wavefronts.",
         &[
             Of(COLUMN, &A_STORE_IN_UNITS),
             Of(ROW, &A_STORE),
