@@ -17,7 +17,7 @@
 //! - `time` predicts the labs' times on the simulator, compares them with those on a GPU, and
 //!   writes `docs/TIME.md`;
 //! - `clients` runs programs of others on the driver that executes on the simulator, and writes the
-//!   table of `docs/DRIVER.md`;
+//!   table of `measurements/clients.md`;
 //! - `count` counts the labs' kernels on a GPU with NVIDIA's Nsight Compute, as the reference for
 //!   the simulator's counters;
 //! - `instructions` counts the processor's instructions for runs of the simulator, and compares
@@ -94,7 +94,7 @@ enum Chore {
     /// Compare the simulator's predicted times with those on a GPU, and write docs/TIME.md.
     Time(time::Options),
     /// Run programs of others on the driver that executes on the simulator, and write
-    /// docs/DRIVER.md.
+    /// measurements/clients.md.
     Clients(clients::Options),
     /// Count the labs' kernels on a GPU with Nsight Compute, as the reference for the simulator.
     Count(count::Options),

@@ -2,7 +2,7 @@
 //! `data/README.md`).
 //!
 //! Exact counters are asserted. For the rest, `data/hopper_model.csv` has each row's numbers,
-//! measured and simulated, and `docs/MODELS.md` the errors of each group of rows. This test writes
+//! measured and simulated, and `measurements/caches.md` the errors of each group of rows. This test writes
 //! both with `COALESCE_BLESS=1 cargo test -p coalesce-simt --test caches`, and fails if they differ
 //! from what the model gives.
 
@@ -305,7 +305,7 @@ fn the_hopper_model_is_as_far_from_an_h200_as_is_stated() {
     assert!(unequal.is_empty(), "{} differences:\n{}", unequal.len(), unequal.join("\n"));
     check_or_bless(&path, |_| table.clone());
     let summary = summary(&rows, &table);
-    check_or_bless(&root.join("../../docs/MODELS.md"), |text| {
+    check_or_bless(&root.join("../../measurements/caches.md"), |text| {
         const MARKS: [&str; 2] = ["<!-- errors: begin -->\n", "<!-- errors: end -->"];
         let (before, rest) = text.split_once(MARKS[0]).expect("the page has the mark");
         let (_, after) = rest.split_once(MARKS[1]).expect("the page has the mark");

@@ -1,10 +1,10 @@
 //! `cargo xtask clients`: runs programs of others on the driver that executes on the simulator,
 //! each bounded in time, and writes what passed into `tests/clients/counts.json` and the table of
-//! `docs/DRIVER.md`. With `--quick` it runs a few, and fails if a count differs from the file's,
+//! `measurements/clients.md`. With `--quick` it runs a few, and fails if a count differs from the file's,
 //! unless `COALESCE_BLESS` is set.
 //!
 //! ```text
-//! clients.toml ──plan──▶ environment ──▶ coalesce run -- PROGRAM ──outcome──▶ counts ──table──▶ DRIVER.md
+//! clients.toml ──plan──▶ environment ──▶ coalesce run -- PROGRAM ──outcome──▶ counts ──table──▶ clients.md
 //! ```
 //!
 //! `plan` reads the list, `environment` installs what a client needs into `target/clients`,

@@ -1,4 +1,4 @@
-//! The table of `docs/DRIVER.md`, between two marks. Pure, but for reading and writing the
+//! The table of `measurements/clients.md`, between two marks. Pure, but for reading and writing the
 //! document.
 
 use std::fs;
@@ -10,7 +10,7 @@ use super::plan::Plan;
 use crate::tables;
 
 /// The document.
-pub const DOCUMENT: &str = "docs/DRIVER.md";
+pub const DOCUMENT: &str = "measurements/clients.md";
 const BEGIN: &str = "<!-- The table of clients begins. cargo xtask clients -->\n";
 const END: &str = "<!-- The table of clients ends. -->";
 

@@ -35,7 +35,7 @@ pub(super) fn of(results: &Results, words: &Words) -> String {
     let mut text = format!(
         "# Peers\n\n{}\n\n```text\ncargo build --release -p host && cargo xtask compare --measure\n```\n\n{}\n\n",
         paragraph(&format!(
-            "For whoever asks how fast our best kernels are: beside the libraries of the field, measured on one {device} (driver {driver}, CUDA {cuda}{nvcc}), with {}. \
+            "For whoever asks how fast our best kernels are beside libraries: measured on one {device} (driver {driver}, CUDA {cuda}{nvcc}), with {}. \
              Last measured on {date}; the command:",
             if libraries.is_empty() { "no library".to_owned() } else { listed(&libraries) }
         )),
@@ -52,8 +52,8 @@ pub(super) fn of(results: &Results, words: &Words) -> String {
     let since = words.since.as_ref().map(|since| format!("Since the measurement: {since}"));
     let method = format!(
         "The libraries are rows of the labs' own tables (`host LAB --peer`): called in the same process, on the same buffers, timed in \
-         the same way. Times are medians{processes}. Every size, cold and warm, and each target is in [{link}](../{link}); what was \
-         tried without gain in [measurements/tried.md](../measurements/tried.md)."
+         the same way. Times are medians{processes}. [{link}](../{link}) has every size and target, \
+         [measurements/tried.md](../measurements/tried.md) what was tried without gain."
     );
     let fairness = "Two things favour our kernels ([TIMING.md](TIMING.md#cold-and-warm)): they may begin before the previous kernel \
          has ended, and copies and transposes ask the level-2 cache to keep their lines.";

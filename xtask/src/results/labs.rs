@@ -9,7 +9,7 @@ use wording::units::{milliseconds, three_digits};
 use super::measurements::{Results, Run, Variant};
 use super::{nvcc, plan};
 use crate::program::{Machine, lab};
-use crate::tables::{head, line};
+use crate::tables::{extremes, geometric_mean, head, line};
 
 /// The whole document.
 pub(super) fn of(results: &Results) -> String {
@@ -76,6 +76,14 @@ fn kernels(text: &mut String, results: &Results, compiler: &str) {
              variant, and the geometric mean, least and greatest of the ratios of all its variants."
         ))
     );
+    head(text, &["lab", "kernels", "Rust / nvcc", "range"]);
+    for (lab, kernels) in nvcc::by_lab(results) {
+        let ratios = nvcc::ratios(&kernels);
+        let [least, most] = extremes(&ratios);
+        let numbers = [format!("{:.2}", geometric_mean(&ratios)), format!("{least:.2}..{most:.2}")];
+        line(text, [lab.to_owned(), kernels.len().to_string()].into_iter().chain(numbers));
+    }
+    text.push('\n');
     head(text, &["kernel", "variants", "Rust", "nvcc", "Rust / nvcc", "from", "to"]);
     for arguments in plan::TWINS {
         for kernel in nvcc::kernels(results, arguments) {

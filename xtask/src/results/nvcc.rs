@@ -1,6 +1,8 @@
 //! Our kernels' times over nvcc's, by kernel: what `page` and `labs` both show. Pure.
 
 use super::measurements::{Results, Twin};
+use super::plan;
+use crate::program::lab;
 use crate::tables::{extremes, geometric_mean, median};
 
 /// The variants of a command that launch one kernel.
@@ -17,6 +19,25 @@ pub(super) fn kernels<'a>(results: &'a Results, arguments: &str) -> Vec<Kernel<'
     names.dedup();
     let of = |name| Kernel { name, variants: twins.iter().filter(|twin| twin.kernel == name).collect() };
     names.into_iter().map(of).collect()
+}
+
+/// The kernels of each lab that was measured.
+pub(super) fn by_lab(results: &Results) -> Vec<(&'static str, Vec<Kernel<'_>>)> {
+    let mut by_lab: Vec<(&str, Vec<Kernel<'_>>)> = Vec::new();
+    for arguments in plan::TWINS {
+        let (lab, kernels) = (lab(arguments), kernels(results, arguments));
+        match by_lab.last_mut() {
+            Some((last, found)) if *last == lab => found.extend(kernels),
+            _ if kernels.is_empty() => {}
+            _ => by_lab.push((lab, kernels)),
+        }
+    }
+    by_lab
+}
+
+/// The ratios of some kernels.
+pub(super) fn ratios(kernels: &[Kernel<'_>]) -> Vec<f64> {
+    kernels.iter().map(Kernel::ratio).collect()
 }
 
 impl Kernel<'_> {

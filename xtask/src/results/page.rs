@@ -10,7 +10,7 @@ use super::measurements::{Results, Run};
 use super::nvcc;
 use super::plan::{self, Sheet};
 use crate::program::{Machine, lab};
-use crate::tables::{extremes, geometric_mean, head, line};
+use crate::tables::{geometric_mean, head, line};
 
 /// Our kernels may take this many times as long as nvcc's.
 const BOUND: f64 = 1.03;
@@ -81,44 +81,35 @@ fn sheets(text: &mut String, results: &Results) {
     }
 }
 
-/// Our kernels beside nvcc's, lab by lab.
+/// Our kernels beside nvcc's.
 fn compilers(text: &mut String, results: &Results, compiler: &str) {
-    let mut by_lab: Vec<(&str, Vec<nvcc::Kernel<'_>>)> = Vec::new();
-    for arguments in plan::TWINS {
-        let (lab, kernels) = (lab(arguments), nvcc::kernels(results, arguments));
-        match by_lab.last_mut() {
-            Some((last, found)) if *last == lab => found.extend(kernels),
-            _ if kernels.is_empty() => {}
-            _ => by_lab.push((lab, kernels)),
-        }
-    }
-    let ratios = |kernels: &[nvcc::Kernel<'_>]| kernels.iter().map(nvcc::Kernel::ratio).collect::<Vec<_>>();
-    let all: Vec<f64> = by_lab.iter().flat_map(|(_, kernels)| ratios(kernels)).collect();
-    let _ = write!(
-        text,
-        "\n## Rust and nvcc\n\n{}\n\n",
-        paragraph(&format!(
-            "`docs/compare` has the same kernels in CUDA C++, with the same names and parameters. Compiled by nvcc {compiler} with its \
-             usual optimisation, they were timed in turn with ours, on the same data and with the same check (`host LAB --ptx`). The \
-             ratio is our median time over nvcc's: below 1, Rust is faster. Over {} kernels the geometric mean is {:.3}.",
-            all.len(),
-            geometric_mean(&all)
-        ))
-    );
-    head(text, &["lab", "kernels", "Rust / nvcc", "range"]);
-    for (lab, kernels) in &by_lab {
-        let of_lab = ratios(kernels);
-        let [least, most] = extremes(&of_lab);
-        let numbers = [format!("{:.2}", geometric_mean(&of_lab)), format!("{least:.2}..{most:.2}")];
-        line(text, [(*lab).to_owned(), kernels.len().to_string()].into_iter().chain(numbers));
-    }
-    let kernels = by_lab.iter().flat_map(|(_, kernels)| kernels);
-    let slow: Vec<&str> = kernels.filter(|kernel| kernel.ratio() > BOUND).map(|kernel| kernel.name).collect();
+    let by_lab = nvcc::by_lab(results);
+    let means: Vec<(&str, f64)> =
+        by_lab.iter().map(|(lab, kernels)| (*lab, geometric_mean(&nvcc::ratios(kernels)))).collect();
+    let extreme =
+        |found: Option<&(&str, f64)>| found.map_or("-".to_owned(), |(lab, mean)| format!("{mean:.2} ({lab})"));
+    let least = extreme(means.iter().min_by(|(_, one), (_, other)| one.total_cmp(other)));
+    let most = extreme(means.iter().max_by(|(_, one), (_, other)| one.total_cmp(other)));
+    let kernels: Vec<_> = by_lab.iter().flat_map(|(_, kernels)| kernels).collect();
+    let all: Vec<f64> = kernels.iter().map(|kernel| kernel.ratio()).collect();
+    let slow: Vec<&str> = kernels.iter().filter(|kernel| kernel.ratio() > BOUND).map(|kernel| kernel.name).collect();
     let slow = match slow.as_slice() {
         [] => format!("No kernel takes more than {BOUND} times nvcc's time."),
         slow => format!("Above {BOUND}: {}.", slow.join(", ")),
     };
-    let _ = write!(text, "\n{}\n", paragraph(&slow));
+    let link = plan::TIMES;
+    let _ = write!(
+        text,
+        "\n## Rust and nvcc\n\n{}\n",
+        paragraph(&format!(
+            "`docs/compare` has the same kernels in CUDA C++. Compiled by nvcc {compiler} with its usual optimisation, they were timed in \
+             turn with ours, on the same data and with the same check (`host LAB --ptx`). The ratio is our median time over nvcc's: \
+             below 1, Rust is faster. Over {} kernels the geometric mean is {:.3}, by lab from {least} to {most}: \
+             [{link}](../{link}#rust-and-nvcc). {slow}",
+            all.len(),
+            geometric_mean(&all)
+        ))
+    );
 }
 
 /// The conclusions of each lab.

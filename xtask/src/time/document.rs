@@ -1,4 +1,5 @@
-//! `docs/TIME.md`: predicted times beside measured ones. Pure.
+//! `docs/TIME.md`: predicted times beside measured ones; `measurements/time.md`: by lab and by family.
+//! Pure.
 
 use std::fmt::Write;
 
@@ -12,29 +13,30 @@ const INTRODUCTION: &str = "\
 # Predicted times, compared with measured ones
 
 For whoever wants to know how far a predicted time can be trusted. `cargo xtask time` writes this
-page from [measurements](../measurements/README.md); do not edit it.
+page from [measurements](../measurements/README.md).
 
-An error is the predicted time over the measured one, less 1. Times are cold. The model was fitted
-to the labs, so their errors say how well it fits. The errors of [other
-kernels](#kernels-outside-the-labs) say how well it predicts.
+An error is the predicted time over the measured one, less 1; times are cold.
+[time.md](../measurements/time.md) has the errors by lab and by family of kernels, and the causes of
+the largest. The model was fitted to the labs: how well it predicts, other kernels show.
 ";
 
 const REST: &str = "\
 ## What is not predicted
 
 - Tensor cores, bulk copies, clusters of blocks, surfaces, and the driver's copies and fills.
-- Instruction caches, page tables, and whole loops that `ptxas` unrolls are not modelled.
-- Registers are estimated from the PTX; `--thread-registers` takes a compiler's number.
+- Instruction caches, page tables, and whole loops that `ptxas` unrolls.
 - A sample of blocks ends after 9 million warp instructions (32 million where blocks wait for each
   other), or with its first block, after 67 million at most. Longer blocks have no time, nor have
   long ones that wait for each other without a cooperative launch (`gram`: best).
+
+Registers are estimated from the PTX; `--thread-registers` takes a compiler's number.
 
 ## Known to be wrong
 
 - Long blocks are timed by how they begin: `nbody` of 65,536 bodies is predicted to take 2.75 ms on
   an H100, and takes 3.43 (2026-11-28).
-- All multiprocessors are taken for equal, each with its share of L2 and DRAM. That is wrong where
-  few have much to do (`mandelbrot`), or where the others wait at barriers.
+- Each multiprocessor gets an equal share of L2 and DRAM, also where few have much to do
+  (`mandelbrot`) or the others wait at barriers.
 - Slices of L2 are not modelled: addresses all over L2 (`cache`: cg-table) take twice as long as
   predicted.
 - Columns of large matrices (`pitch`, `rows`: column-means) are off by 25 to 40 %: L2 keeps fewer of
@@ -45,10 +47,9 @@ const REST: &str = "\
 
 ## In exercises
 
-`cargo learn run` predicts how many times as fast as the starter a student's kernels are on an H200,
-at the sizes under `[predicted]` in `goals.toml`. Some exercises have a goal in that ratio
-([WRITING_EXERCISES](WRITING_EXERCISES.md#goals-in-predicted-time)). For the solutions, by `host
-run` at those sizes (2026-11-27):
+Some exercises have a [goal in the predicted
+speed-up](WRITING_EXERCISES.md#goals-in-predicted-time) over the starter on an H200. For the
+solutions, by `host run` at those sizes (2026-11-27):
 
 | exercise | ratio measured | predicted | goal |
 | --- | ---: | ---: | ---: |
@@ -63,15 +64,22 @@ run` at those sizes (2026-11-27):
 Exercises whose ratio is off have no such sizes, such as `constant_broadcast` and `bank_stride`.
 ";
 
-/// The document.
+const GROUPS: &str = "\
+# Predicted times, by lab and by family of kernels
+
+Errors of predicted times, cold: [TIME.md](../docs/TIME.md) says what they mean. `cargo xtask time`
+writes this page.
+";
+
+/// The document, and the page with the errors by lab and by family.
 pub(super) fn of(
     predictions: &Predictions,
     measurements: &Measurements,
     held_out: &held_out::Measured,
     history: &History,
     profiles: &Profiles,
-) -> String {
-    let mut text = INTRODUCTION.to_owned();
+) -> (String, String) {
+    let (mut text, mut groups) = (INTRODUCTION.to_owned(), GROUPS.to_owned());
     let (mut pairs, mut missing) = (Vec::new(), 0);
     for (run, measured) in &measurements.runs {
         let rows = predictions.runs.get(run).map_or(&[][..], Vec::as_slice);
@@ -91,13 +99,15 @@ pub(super) fn of(
             }
         }
     }
-    let _ = writeln!(text, "\n## The labs, on an H200 ({})\n", predictions.date);
+    let heading = format!("\n## The labs, on an H200 ({})\n", predictions.date);
+    let _ = writeln!(text, "{heading}");
     let missing = [("without a prediction", vec![missing.to_string()])];
     errors::summary(&mut text, &["reached"], &[&pairs], ["6 %", "17 %", "98 %"], &missing);
-    errors::by_group(&mut text, "lab", errors::groups(&pairs, Pair::lab));
+    groups.push_str(&heading);
+    errors::by_group(&mut groups, "lab", errors::groups(&pairs, Pair::lab));
     text.push('\n');
-    held_out::write(&mut text, &predictions.held_out, held_out);
+    held_out::write(&mut text, &mut groups, &predictions.held_out, held_out);
     limits::write(&mut text, &predictions.profiled, profiles);
     history.write(&mut text, &predictions.history);
-    text + REST
+    (text + REST, groups)
 }

@@ -132,17 +132,19 @@ fn warm(row: &Row, measured: &Time) -> Option<(f64, f64)> {
 const INTRODUCTION: &str = "\
 ## Kernels outside the labs
 
-[measurements/kernels](../measurements/kernels/README.md) has kernels that no lab has, in launches
-of 2^10 to 2^28 elements. No number was fitted to them. The models of H100 and H200 differ in memory
-alone, as the data sheets do.
-
-Which mechanisms the model got was decided on these errors, too, so they are not predictions in the
-strict sense. Of 47 launches of other new kernels, predicted for an H100 before they were timed
-(2026-11-28), the median error was 8.9 %, and nine in ten were within 27 %.
+No number was fitted to these [kernels](../measurements/kernels/README.md), in launches of 2^10 to
+2^28 elements. But which mechanisms the model got was decided on their errors, too. Of 47 launches
+of other new kernels, predicted for an H100 before they were timed (2026-11-28), the median error
+was 8.9 %, and nine in ten were within 27 %.
 ";
 
-/// The section about them.
-pub(super) fn write(text: &mut String, predicted: &BTreeMap<String, Vec<Row>>, measured: &Measured) {
+/// The section about them, and the errors of each family.
+pub(super) fn write(
+    text: &mut String,
+    groups: &mut String,
+    predicted: &BTreeMap<String, Vec<Row>>,
+    measured: &Measured,
+) {
     let rows = MODELS.map(|model| predicted.get(model).map_or(&[][..], Vec::as_slice));
     let all: Vec<Vec<Pair<'_>>> = (0..MODELS.len()).map(|gpu| pairs(rows[gpu], measured, gpu, cold)).collect();
     let _ = writeln!(text, "{INTRODUCTION}");
@@ -155,8 +157,10 @@ pub(super) fn write(text: &mut String, predicted: &BTreeMap<String, Vec<Row>>, m
         [("without a prediction", without.collect()), ("warm: compared, median error, nine in ten", warm.collect())];
     let columns: Vec<&[Pair<'_>]> = all.iter().map(Vec::as_slice).collect();
     errors::summary(text, &GPUS, &columns, ["12 %", "25 %", ""], &more);
-    errors::by_group(text, "family", errors::groups(all.iter().flatten(), |pair| pair.group));
-    large(text, &all);
+    let _ = writeln!(groups, "\n## Kernels outside the labs, on {}", GPUS.join(" and "));
+    errors::by_group(groups, "family", errors::groups(all.iter().flatten(), |pair| pair.group));
+    large(groups, &all);
+    text.push('\n');
 }
 
 /// The launches that are far off on either GPU, the worst first.
@@ -181,7 +185,6 @@ fn large(text: &mut String, all: &[Vec<Pair<'_>>]) {
             line(text, cells.into_iter());
         }
     }
-    text.push('\n');
 }
 
 #[cfg(test)]

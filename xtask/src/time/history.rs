@@ -201,8 +201,8 @@ impl History {
 const INTRODUCTION: &str = "\
 ## Other GPUs
 
-The other models are from data sheets, and their reports say so. What they predict over what was
-published ([history.toml](../measurements/kernels/history.toml) has the sources):
+Models of other GPUs are from data sheets. What they predict over what was published
+([history.toml](../measurements/kernels/history.toml) has the sources):
 ";
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
 //! `cargo xtask time`: compares the simulator's predicted times with times on a GPU, in
-//! `docs/TIME.md`.
+//! `docs/TIME.md` and `measurements/time.md`.
 //!
 //! ```text
 //! mod        runs the labs with --predict on a model of the H200      ->  measurements/time.json
@@ -9,7 +9,7 @@
 //! data       what is kept of predictions and measurements
 //! document   compares them with measurements/h200.json; held_out with
 //!            measurements/kernels/h200.json and h100.json, history with
-//!            measurements/kernels/history.toml; errors is their sums             ->  docs/TIME.md
+//!            measurements/kernels/history.toml; errors is their sums             ->  both documents
 //! ```
 //!
 //! It needs no GPU. With `--run` it predicts again; without, it rewrites the document from the last
@@ -38,6 +38,7 @@ use limits::Profiles;
 const DATA: &str = "measurements/time.json";
 const MEASURED: &str = "measurements/h200.json";
 const DOCUMENT: &str = "docs/TIME.md";
+const GROUPS: &str = "measurements/time.md";
 
 /// Options of `time`.
 #[derive(Debug, clap::Args)]
@@ -68,15 +69,16 @@ pub fn run(options: &Options) -> Result<(), Error> {
     if options.run {
         predict(options, &root, &mut predictions)?;
     }
-    documents::finish(&root, &[made(&root, &predictions)?], options.check, "time")
+    documents::finish(&root, &made(&root, &predictions)?, options.check, "time")
 }
 
-/// The document as it should be.
-fn made(root: &Path, predictions: &Predictions) -> Result<Document, Error> {
+/// The documents as they should be.
+fn made(root: &Path, predictions: &Predictions) -> Result<[Document; 2], Error> {
     let measured: Measurements = records::read(&root.join(MEASURED))?;
     let held_out = held_out::Measured::read(root)?;
-    let text = document::of(predictions, &measured, &held_out, &History::read(root)?, &Profiles::read(root)?);
-    Ok(Document { name: DOCUMENT, text })
+    let history = History::read(root)?;
+    let (text, groups) = document::of(predictions, &measured, &held_out, &history, &Profiles::read(root)?);
+    Ok([Document { name: DOCUMENT, text }, Document { name: GROUPS, text: groups }])
 }
 
 /// Makes predictions: of the labs, and of the kernels outside them.
@@ -117,10 +119,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_document_is_what_the_numbers_make() {
+    fn the_documents_are_what_the_numbers_make() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
         let predictions = records::read(&root.join(DATA)).unwrap();
-        documents::finish(root, &[made(root, &predictions).unwrap()], true, "time").unwrap();
+        documents::finish(root, &made(root, &predictions).unwrap(), true, "time").unwrap();
     }
 
     #[test]
