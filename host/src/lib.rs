@@ -39,6 +39,7 @@
 //! # }
 //! ```
 
+pub mod baselines;
 pub mod built_in;
 pub mod check;
 pub mod cli;

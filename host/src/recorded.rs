@@ -7,7 +7,7 @@
 //! blocks and threads, `"seconds"` how long the simulator took, `"findings"` what the checks found,
 //! as text and how often, and `"orders"` how many launches in other orders were compared. The other
 //! fields are as in the JSON of `host run`. `"goals"` is there if goals were given
-//! ([`crate::requirements`]).
+//! ([`crate::requirements`]), `"baseline"` if there is one to compare with ([`crate::baselines`]).
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -101,6 +101,8 @@ struct Json<'a> {
     kernels: Vec<JsonKernel<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     goals: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    baseline: Option<Value>,
 }
 
 #[derive(Serialize)]
@@ -222,7 +224,8 @@ pub fn judge(kernels: &[RecordedKernel], goals: &Requirements) -> Verdict {
         let faults = kernel.findings.iter().map(|(_, count)| count).sum::<u64>() + kernel.findings_beyond;
         Kernel {
             name: kernel.name(),
-            module: kernel.module.clone(),
+            // The module's name has the number of the process.
+            module: "PTX".to_owned(),
             launched: launched.as_ref(),
             launches: kernel.launches,
             shapes: kernel.shapes.iter().map(shape).collect(),
@@ -253,14 +256,19 @@ pub fn write(
         Format::Json => {
             let counters: Vec<Option<Counters>> = kernels.iter().map(RecordedKernel::counters).collect();
             let kernels = kernels.iter().zip(&counters).map(|(kernel, counters)| json(kernel, counters, wanted));
-            let json = Json { device, kernels: kernels.collect(), goals: verdict.as_ref().map(Verdict::json) };
+            let json = Json {
+                device,
+                kernels: kernels.collect(),
+                goals: verdict.as_ref().and_then(Verdict::goals_json),
+                baseline: verdict.as_ref().and_then(Verdict::baseline_json),
+            };
             serde_json::to_writer_pretty(&mut *out, &json).map_err(std::io::Error::from)?;
             writeln!(out)?;
         }
         Format::Table => {
             write_table(kernels, device, (about, wanted), out)?;
             if let Some(verdict) = &verdict {
-                write!(out, "\nGoals:\n{}", verdict.text())?;
+                write!(out, "{}", verdict.text())?;
             }
         }
         Format::Csv | Format::Markdown => {

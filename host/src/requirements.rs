@@ -1,5 +1,6 @@
-//! What kernels must do: `--require` and `--goals` of `host run` and of the program `coalesce`. The
-//! language is that of the crate `goals`; here are the flags, and what is said of the outcome.
+//! What kernels must do: `--require` and `--goals` of `host run` and of the program `coalesce`, and
+//! with [`crate::baselines`] `--baseline`. The language is that of the crate `goals`; here are the
+//! flags, and what is said of the outcome.
 //!
 //! As JSON, in `"goals"`: `{"goal", "kernel", "met", "value", "bound", "line", "why"}` of each;
 //! `"kernel"` if it is one of several that the goal names, `"line"` (`{"file", "line", "value"}`)
@@ -7,15 +8,18 @@
 
 use std::fmt::Write;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use baseline::Baseline;
 use clap::Args;
-use device::{Error, Result};
+use common::output_file;
+use device::{Error, Result, names};
 use goals::requirement::{Judged, Kernel, Machine, Requirement, of_file};
 use picture::access_text;
 use serde_json::{Value, json};
 use wording::{WIDTH, printable, several, wrapped};
 
+use crate::baselines::{Against, BaselineFlags, Outcome};
 use crate::terminal;
 
 /// The flags.
@@ -29,11 +33,18 @@ pub struct RequireFlags {
     /// that = "GOAL" and why = "TEXT"; may be repeated
     #[arg(long, value_name = "FILE.toml")]
     pub goals: Vec<PathBuf>,
+    #[command(flatten)]
+    baselines: BaselineFlags,
 }
 
-/// The goals that launches must meet.
-#[derive(Clone, Debug, Default)]
-pub struct Requirements(Vec<Requirement>);
+/// What launches must meet.
+#[derive(Clone, Debug)]
+pub struct Requirements {
+    goals: Vec<Requirement>,
+    against: Option<Against>,
+    save: Option<PathBuf>,
+    machine: Machine,
+}
 
 impl RequireFlags {
     /// Whether there are any.
@@ -41,13 +52,21 @@ impl RequireFlags {
         self.flag().is_some()
     }
 
+    /// Whether a baseline is to be written.
+    pub fn saves(&self) -> bool {
+        self.baselines.save_baseline.is_some()
+    }
+
     /// The flag that is given.
     pub fn flag(&self) -> Option<&'static str> {
-        match (self.require.is_empty(), self.goals.is_empty()) {
-            (false, _) => Some("--require"),
-            (_, false) => Some("--goals"),
-            _ => None,
-        }
+        let BaselineFlags { baseline, save_baseline, .. } = &self.baselines;
+        let given = [
+            ("--require", !self.require.is_empty()),
+            ("--goals", !self.goals.is_empty()),
+            ("--baseline", baseline.is_some()),
+            ("--save-baseline", save_baseline.is_some()),
+        ];
+        given.into_iter().find(|(_, given)| *given).map(|(flag, _)| flag)
     }
 
     /// Reads the files, before anything runs.
@@ -76,46 +95,85 @@ impl RequireFlags {
             goals.iter().try_for_each(|goal| named("--goals", goal))?;
             all.extend(goals);
         }
-        Ok(Requirements(all))
+        let against = self.baselines.read(&device(machine))?;
+        Ok(Requirements { goals: all, against, save: self.baselines.save_baseline.clone(), machine })
     }
+}
+
+/// What counts, as `--device` names it.
+fn device(machine: Machine) -> String {
+    machine.counts.map_or("sim".to_owned(), |model| format!("sim:{}", model.name))
 }
 
 impl Requirements {
     /// Whether times have to be predicted.
     pub fn predict(&self) -> bool {
-        self.0.iter().any(Requirement::predicts)
+        self.goals.iter().any(Requirement::predicts) || self.against.as_ref().is_some_and(Against::predicts)
     }
 
     /// Whether requests have to be kept, for pictures.
     pub fn watch(&self) -> bool {
-        self.0.iter().any(Requirement::is_drawn)
+        self.goals.iter().any(Requirement::is_drawn)
     }
 
     /// What became of them.
     pub fn judge(&self, kernels: &[Kernel<'_>]) -> Verdict {
-        Verdict(self.0.iter().flat_map(|requirement| requirement.judge(kernels)).collect())
+        let goals = self.goals.iter().flat_map(|requirement| requirement.judge(kernels)).collect();
+        let mut verdict = Verdict { goals, outcome: None, save: None };
+        if self.against.is_some() || self.save.is_some() {
+            let here = std::env::current_dir().unwrap_or_default();
+            let file = |path: &str| {
+                let path = Path::new(path);
+                path.strip_prefix(&here).unwrap_or(path).display().to_string()
+            };
+            let counted = (&*device(self.machine), self.machine.predicts.name);
+            let after = Baseline::of(kernels, counted, &|name| names::shown(name).into_owned(), &file);
+            verdict.outcome = self.against.as_ref().map(|against| against.compare(&after));
+            verdict.save = self.save.clone().map(|path| (path, after));
+        }
+        verdict
     }
 }
 
-/// What became of the goals.
-#[derive(Clone, Debug, Default)]
-pub struct Verdict(Vec<Judged>);
+/// What became of the goals, and how the counters compare with a baseline.
+#[derive(Clone, Debug)]
+pub struct Verdict {
+    goals: Vec<Judged>,
+    outcome: Option<Outcome>,
+    save: Option<(PathBuf, Baseline)>,
+}
 
 impl Verdict {
     /// The goals that are missed.
     fn missed(&self) -> impl Iterator<Item = &Judged> {
-        self.0.iter().filter(|judged| !judged.met)
+        self.goals.iter().filter(|judged| !judged.met)
     }
 
-    /// Whether all are met.
+    /// Whether all are met, and nothing is worse than is allowed.
     pub fn met(&self) -> bool {
-        self.missed().next().is_none()
+        self.missed().next().is_none() && self.outcome.as_ref().is_none_or(Outcome::met)
+    }
+
+    /// Writes the new baseline, if one is wanted.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::File`].
+    pub fn save(&self) -> Result<()> {
+        let Some((path, baseline)) = &self.save else { return Ok(()) };
+        output_file::write_whole(path, |out| std::io::Write::write_all(out, baseline.text().as_bytes()))
+    }
+
+    /// Goals and comparison, each under a heading.
+    pub fn text(&self) -> String {
+        let goals = if self.goals.is_empty() { String::new() } else { format!("\nGoals:\n{}", self.goals_text()) };
+        self.outcome.as_ref().map_or(goals.clone(), |outcome| format!("{goals}\nBaseline:\n{}", outcome.text()))
     }
 
     /// Each goal, and of those that are missed the access that costs most, as a picture.
-    pub fn text(&self) -> String {
+    fn goals_text(&self) -> String {
         let mut text = String::new();
-        for judged in &self.0 {
+        for judged in &self.goals {
             let first = if judged.met { "   ok   " } else { " missed " };
             text += &wrapped(&printable(&judged.text()), WIDTH, first, "        ");
             text.push('\n');
@@ -130,25 +188,36 @@ impl Verdict {
         text
     }
 
-    /// The error of goals that are missed: in a sentence below a table, which has the goals, else
-    /// with each of them.
+    /// The error of goals that are missed and of what is worse: in a sentence below a table, which
+    /// has them, else with each of them.
     pub fn error(&self, is_table: bool) -> Option<String> {
         let count = self.missed().count();
-        if count == 0 {
-            return None;
-        }
-        let heading = format!("error: {count} of {} missed\n", several(self.0.len(), "goal"));
         let each = |judged: &Judged| format!("error: missed: {}\n", printable(&judged.text()));
-        Some(if is_table { heading } else { self.missed().map(each).collect() })
+        let missed = match (count, is_table) {
+            (0, _) => String::new(),
+            (_, true) => format!("error: {count} of {} missed\n", several(self.goals.len(), "goal")),
+            (_, false) => self.missed().map(each).collect(),
+        };
+        let worse = self.outcome.as_ref().and_then(|outcome| outcome.error(is_table)).unwrap_or_default();
+        Some(missed + &worse).filter(|text| !text.is_empty())
     }
 
-    /// As JSON.
-    pub fn json(&self) -> Value {
+    /// The comparison with a baseline as JSON.
+    pub fn baseline_json(&self) -> Option<Value> {
+        self.outcome.as_ref().map(Outcome::json)
+    }
+
+    /// The goals as JSON, if there are any.
+    pub fn goals_json(&self) -> Option<Value> {
+        (!self.goals.is_empty()).then(|| self.json())
+    }
+
+    fn json(&self) -> Value {
         let line = |judged: &Judged| {
             let line = judged.blamed.as_ref()?;
             Some(json!({"file": line.file, "line": line.line, "value": line.value}))
         };
-        let each = self.0.iter().map(|judged| {
+        let each = self.goals.iter().map(|judged| {
             json!({
                 "goal": judged.goal,
                 "kernel": judged.kernel,
@@ -165,11 +234,12 @@ impl Verdict {
         Value::Array(each.collect())
     }
 
-    /// Names and values, for rows: the goal, and `met` or `missed`.
+    /// Names and values, for rows: the goal, and `met` or `missed`; what changed.
     pub fn rows(&self) -> impl Iterator<Item = [String; 2]> {
-        self.0.iter().map(|judged| {
+        let goals = self.goals.iter().map(|judged| {
             let kernel = judged.kernel.as_ref().map(|kernel| format!(" ({kernel})")).unwrap_or_default();
             [format!("{}{kernel}", judged.goal), if judged.met { "met" } else { "missed" }.to_owned()]
-        })
+        });
+        goals.chain(self.outcome.iter().flat_map(Outcome::rows))
     }
 }

@@ -220,6 +220,7 @@ const OTHERS: &[(&str, i32, &str)] = &[
     ),
     ("--device gpu --once --counters --no-predict --schedules 2 --seed 3", 0, ""),
     ("--device gpu --once --counters --no-predict --require launches==1 --goals goals.toml", 0, ""),
+    ("--device gpu --once --counters --no-predict --baseline b.json --allow 1% --save-baseline saved.json", 0, ""),
     (
         "--device gpu --once --require launches==1",
         2,
@@ -276,6 +277,7 @@ fn files() -> &'static Path {
         put("best.ptx", best_kernels::PTX[0].text);
         put("table.ptx", crate::variables::VARIABLES);
         put("goals.toml", "[[goal]]\nthat = \"launches == 1\"\n");
+        put("b.json", "{\"coalesce_baseline\": 1, \"device\": \"sim\", \"kernels\": []}");
         let lab = "transpose --padded --rows 64 --cols 64 --device gpu --time-limit 0.01 --format json";
         let run = on_gpu(lab, "").output().expect("the program runs");
         put("before.json", &String::from_utf8_lossy(&run.stdout));

@@ -4,6 +4,7 @@
 //! choose the simulator explicitly, so that the result is the same on every machine.
 
 mod bad_input;
+mod baselines;
 mod best;
 mod call;
 mod check;

@@ -11,7 +11,7 @@
 //! | `doctor` | what a program will meet, and the remedy |
 //!
 //! Errors are one line, with exit code 2. Otherwise the exit code of `run` is the program's, or 1
-//! if a kernel had a fault.
+//! if a kernel had a fault, missed a goal, or is worse than its baseline.
 
 #[cfg(target_os = "linux")]
 mod doctor;
@@ -44,6 +44,7 @@ fn main() -> ExitCode {
     #[command(name = "coalesce", version, disable_help_subcommand = true, max_term_width = wording::WIDTH)]
     enum Command {
         Run(Box<run::Options>),
+        Compare(host::baselines::CompareFlags),
         Env(environment::Options),
         Doctor(doctor::Options),
     }
@@ -63,6 +64,7 @@ fn main() -> ExitCode {
     };
     let result = match command {
         Command::Run(options) => run::main(&options),
+        Command::Compare(options) => run::compare(&options),
         Command::Env(options) => environment::main(&options),
         Command::Doctor(options) => doctor::main(&options),
     };

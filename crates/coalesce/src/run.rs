@@ -12,11 +12,12 @@ use std::sync::atomic::AtomicBool;
 use clap::{Args, ValueEnum};
 use device::DeviceChoice;
 use goals::requirement::Machine;
+use host::baselines::{self, CompareFlags};
 use host::lines::LineFlags;
 use host::orders::OrderFlags;
 use host::recorded::{self, RecordedKernel, Wanted};
 use host::report::Format;
-use host::requirements::{RequireFlags, Requirements};
+use host::requirements::{RequireFlags, Requirements, Verdict};
 use simt::{Checks, LoadCaching, Model};
 
 use crate::{library, records};
@@ -108,8 +109,17 @@ pub fn main(options: &Options) -> Result<u8, String> {
     let status = command.status().map_err(|error| format!("{shown} cannot be run: {error}"))?;
 
     let kernels = records::read(folder.path())?;
-    let goals_are_met = report(&kernels, options, goals)?;
+    let verdict = report(&kernels, options, goals)?;
     let faulty = kernels.iter().any(|kernel| kernel.stopped.is_some() || !kernel.findings.is_empty());
+    let goals_are_met = verdict.as_ref().is_none_or(Verdict::met);
+    if let Some(verdict) = verdict {
+        // Counters of a part of the work are no baseline.
+        match code(status) == 0 && kernels.iter().all(|kernel| kernel.stopped.is_none()) {
+            true => verdict.save().map_err(|error| error.to_string())?,
+            false if options.required.saves() => eprintln!("note: {shown} failed: the baseline is not written"),
+            false => {}
+        }
+    }
     Ok(match code(status) {
         0 if faulty || !goals_are_met => 1,
         code => code,
@@ -194,14 +204,14 @@ fn beside(program: &[OsString]) -> Vec<PathBuf> {
     folders
 }
 
-/// Writes the report. Returns whether the goals are met.
-fn report(kernels: &[RecordedKernel], options: &Options, goals: Requirements) -> Result<bool, String> {
+/// Writes the report. Returns what became of the goals.
+fn report(kernels: &[RecordedKernel], options: &Options, goals: Requirements) -> Result<Option<Verdict>, String> {
     let about = options.program.iter().map(|part| part.to_string_lossy()).collect::<Vec<_>>().join(" ");
     if kernels.is_empty() {
         let what = options.only.as_ref().map_or("no kernel".to_owned(), |kernel| format!("no kernel {kernel}"));
         eprintln!("note: {what} was launched; `coalesce doctor PROGRAM` says what may be in the way");
         if options.format == Format::Table && options.report.is_none() && !options.required.any() {
-            return Ok(true);
+            return Ok(None);
         }
     }
     let failed = |error: device::Error| error.to_string();
@@ -219,9 +229,18 @@ fn report(kernels: &[RecordedKernel], options: &Options, goals: Requirements) ->
     if let Some(page) = &options.report {
         recorded::write_page(kernels, device.properties(), (&about, &wanted), page).map_err(failed)?;
     }
-    let missed = verdict.and_then(|verdict| verdict.error(options.format == Format::Table));
+    let missed = verdict.as_ref().and_then(|verdict| verdict.error(options.format == Format::Table));
     missed.iter().for_each(|text| eprint!("{text}"));
-    Ok(missed.is_none())
+    Ok(verdict)
+}
+
+/// `coalesce compare`: compares two baselines. Returns the exit code.
+pub fn compare(options: &CompareFlags) -> Result<u8, String> {
+    let mut text = Vec::new();
+    let worse = baselines::compare(options, &mut text).map_err(|error| error.to_string())?;
+    print(&String::from_utf8_lossy(&text))?;
+    worse.iter().for_each(|text| eprint!("{text}"));
+    Ok(u8::from(worse.is_some()))
 }
 
 /// Writes to the standard output. A reader that closes the pipe early is not a failure.

@@ -384,6 +384,75 @@ fn goals_are_met_or_named_with_their_line() {
     assert!(csv.contains("\n,launches of race == 2,missed\n"), "{csv}");
 }
 
+/// A folder, and the path of a file in it.
+fn place(folder: &tempfile::TempDir, name: &str) -> String {
+    folder.path().join(name).to_str().expect("a path").to_owned()
+}
+
+#[test]
+fn a_baseline_is_saved_and_compared() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let [one, other, worse] = ["one.json", "other.json", "worse.json"].map(|name| place(&folder, name));
+    for file in [&one, &other] {
+        let (report, messages, code) = ran(run(&["--save-baseline", file], "launches"));
+        assert_eq!((code, messages.as_str()), (0, ""), "{report}");
+    }
+    let text = std::fs::read_to_string(&one).expect("a baseline");
+    // Whatever the process.
+    assert_eq!(text, std::fs::read_to_string(&other).expect("a baseline"));
+    assert!(
+        text.contains("[\"PTX:18\", {\"instructions\": 4, \"stores.requests\": 4, \"stores.sectors\": 128}]"),
+        "{text}"
+    );
+    let (report, messages, code) = ran(run(&["--baseline", &one, "--predict"], "launches"));
+    assert_eq!((code, messages.as_str()), (0, ""), "{report}");
+    assert!(report.contains("\nBaseline:\n2 kernels compared with "), "{report}");
+    // As if the stores had been next to each other.
+    std::fs::write(&other, text.replace("\"stores.sectors\": 128", "\"stores.sectors\": 16")).expect("a baseline");
+    let (report, messages, code) = ran(run(&["--baseline", &other, "--save-baseline", &worse], "launches"));
+    assert_eq!((code, messages), (1, format!("error: 1 counter is worse than in {other}\n")), "{report}");
+    let words = report.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("strided stores.sectors 16 128 +700% PTX:18 +112 worse"), "{report}");
+
+    let [page, markdown] = ["page.html", "table.md"].map(|name| place(&folder, name));
+    let (table, messages, code) = ran(coalesce(&["compare", &other, &worse, "--markdown", &markdown, "--html", &page]));
+    assert_eq!((code, messages), (1, format!("error: 1 counter is worse than in {other}\n")), "{table}");
+    assert!(
+        table.split_whitespace().collect::<Vec<_>>().join(" ").contains("16 128 +700% PTX:18 +112 worse"),
+        "{table}"
+    );
+    let markdown = std::fs::read_to_string(markdown).expect("the table");
+    let row = "| `strided` | stores.sectors | 16 | 128 | +700% | `PTX:18 +112` | worse |\n";
+    assert!(markdown.contains(row), "{markdown}");
+    let page = std::fs::read_to_string(page).expect("the page");
+    assert!(page.contains("PTX:18 +112") && page.contains("slower"), "{page}");
+    let (csv, _, code) = ran(coalesce(&["compare", &worse, &other, "--format", "csv"]));
+    assert_eq!((code, csv.lines().nth(1)), (0, Some("strided,stores.sectors,128,16,-88%,PTX:18 -112,better")), "{csv}");
+    assert_eq!(ran(coalesce(&["compare", &other, &worse, "--allow", "700%"])).2, 0);
+
+    let (_, messages, code) = ran(coalesce(&["compare", &one, env!("CARGO_BIN_EXE_coalesce")]));
+    assert!(code == 2 && messages.lines().count() == 1, "{messages}");
+    std::fs::write(&other, text.replace("\"sim\"", "\"sim:fermi\"")).expect("a baseline");
+    let (_, messages, code) = ran(coalesce(&["compare", &one, &other]));
+    assert_eq!((code, messages.lines().count()), (2, 1), "{messages}");
+    assert!(messages.contains("one is of sim, the other of sim:fermi"), "{messages}");
+}
+
+/// What a program that failed has counted is no baseline.
+#[test]
+fn a_failure_leaves_the_baseline() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = place(&folder, "b.json");
+    for (role, exit) in [("exits with 3", 3), ("fault", 1)] {
+        let (report, messages, code) = ran(run(&["--save-baseline", &file], role));
+        assert_eq!(code, exit, "{report}{messages}");
+        assert!(
+            messages.ends_with(" failed: the baseline is not written\n") && !Path::new(&file).exists(),
+            "{messages}"
+        );
+    }
+}
+
 #[test]
 fn the_exit_code_is_the_programs() {
     assert_eq!(ran(run(&[], "exits with 3")).2, 3);

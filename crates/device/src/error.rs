@@ -147,6 +147,9 @@ pub enum Error {
         /// The number of distinct findings.
         count: usize,
     },
+    /// A launch did not meet a goal.
+    #[error(transparent)]
+    Missed(#[from] goals::Missed),
     /// A call of the driver failed.
     #[error("{doing} failed on the GPU: {status}")]
     Driver {
@@ -189,7 +192,7 @@ impl Error {
     /// or the machine is to blame.
     pub fn exit_code(&self) -> u8 {
         match self {
-            Self::Fault { .. } | Self::Findings { .. } => 1,
+            Self::Fault { .. } | Self::Findings { .. } | Self::Missed(_) => 1,
             _ => 2,
         }
     }

@@ -8,7 +8,7 @@
 //! ```
 //! use cuda_std::launch::PtxImage;
 //! use cuda_std::{DisjointSlice, kernel};
-//! use device::{DeviceChoice, LaunchConfig, Options, open};
+//! use device::{DeviceChoice, LaunchConfig, Options, Require, open};
 //! use simt::Checks;
 //!
 //! /// Doubles each element. On the host, `double` is a typed handle.
@@ -67,6 +67,11 @@
 //!     assert!(report.findings().is_empty());
 //!     // 100 floats lie in 13 sectors of 32 bytes.
 //!     assert_eq!(report.counters().global.load.sectors, 13);
+//!     // The same as a goal: an error has the value, and the line that contributes most.
+//!     report.require("loads.sectors == 13")?;
+//!     report.require("loads.sectors <= 1.05 * ceil(loads.bytes / 32)")?;
+//!     let missed = report.require("loads.sectors_per_request <= 3").unwrap_err();
+//!     assert_eq!(missed.to_string(), "loads.sectors_per_request <= 3: 3.25; PTX:25 has 3.25");
 //!     Ok(())
 //! }
 //! ```
@@ -132,6 +137,7 @@ pub use choice::DeviceChoice;
 pub use choice::models as models_named;
 pub use clock::{ClockReading, Throttle};
 pub use error::{Error, Result};
+pub use goals::{Missed, Require};
 pub use launch::{CacheConfig, GpuOccupancy, LaunchConfig, Predict};
 pub use matrix::Matrix;
 pub use on_device::OnDevice;

@@ -216,3 +216,34 @@ fn a_texture_reads_no_more_than_its_buffer() {
 fn a_write_beyond_the_end_of_the_address_space_is_none() {
     let _ = simulator().buffer::<u32>(4).unwrap().write_from(usize::MAX, &[1, 2]);
 }
+
+#[test]
+fn goals_of_a_launch_are_met_missed_or_refused() {
+    let device = simulator();
+    let (mut input, out) = (device.buffer::<f32>(64).unwrap(), device.buffer::<f32>(64).unwrap());
+    input.write(&[1.0; 64]).unwrap();
+    let mut arguments = Arguments::new();
+    for buffer in [&input, &out] {
+        arguments.push_slice(buffer.address(), 64);
+    }
+    // SAFETY: the kernel copies as many elements as both buffers have.
+    let report = unsafe { device.launch_untyped("vector_copy4", &LaunchConfig::linear(64, 64), &arguments) };
+    let report = report.unwrap().expect("the simulator counts");
+    for goal in ["loads.sectors == loads.bytes / 32", "launches == 1", "findings == 0", "stores.requests <= 2"] {
+        assert_eq!(report.require(goal), Ok(()), "{goal}");
+    }
+    for (goal, said) in [
+        ("stores.sectors < 8", "stores.sectors < 8: 8; "),
+        ("occupancy > 50", "occupancy > 50: nothing was counted"),
+        ("predicted.us < 1", "predicted.us < 1: no time was predicted"),
+        ("loads", "loads: 'loads': a goal needs <=, <, ==, >= or >"),
+        ("hopper: launches == 1", "hopper: launches == 1: a report is of one launch on one device: leave out"),
+        ("launches of copy == 1", "launches of copy == 1: a report is of one launch on one device: leave out"),
+        ("unsafe == 0", "unsafe == 0: unsafe: only exercises have it"),
+        ("launches <= blocks", "launches <= blocks: unknown name 'blocks': a bound may name metrics"),
+    ] {
+        let missed = report.require(goal).expect_err(goal);
+        assert!(missed.to_string().starts_with(said), "{missed}");
+        assert_eq!(Error::from(missed).exit_code(), 1);
+    }
+}

@@ -8,11 +8,15 @@
 //! | [`goal`] | a goal, as text and in its parts |
 //! | [`seen`] | the access that misses a goal, to draw |
 //! | [`requirement`] | goals that a program's launches must meet, with or without exercises |
+//! | [`Require`] | goals in Rust tests, about the report of a launch |
 //!
 //! *Invariant:* nothing here runs, prints, or reads files.
 
 pub mod expression;
 pub mod goal;
 pub mod metric;
+mod require;
 pub mod requirement;
 pub mod seen;
+
+pub use require::{Missed, Require};

@@ -157,6 +157,11 @@ impl Metric {
         matches!(self.source, Source::Host)
     }
 
+    /// Whether only exercises have it, whose text, host code and starter are known.
+    pub fn is_of_exercises(&self) -> bool {
+        self.is_of_text() || self.is_speedup() || self.is_of_host()
+    }
+
     /// Whether only [requirements](crate::requirement) have it: no exercise does.
     pub fn is_of_program(&self) -> bool {
         matches!(self.source, Source::Program)
@@ -245,13 +250,7 @@ impl Metric {
         line_of: impl Fn(&'l InstructionInfo) -> Option<L>,
         least: bool,
     ) -> Option<(L, f64)> {
-        let Source::Instructions(of) = self.source else { return None };
-        let mut lines: BTreeMap<L, Share> = BTreeMap::new();
-        for row in launches.iter().flat_map(|launched| launched.report.instructions()) {
-            if let Some(line) = line_of(row.info) {
-                lines.entry(line).or_default().add(of(row.info.class, row.counters));
-            }
-        }
+        let lines = self.shares(launches, line_of);
         let most = lines.values().filter_map(|share| share.value()).fold(0.0, f64::max);
         let weight = |share: &Share| match (share.ratio, least) {
             // The line with the largest deficit: the distance from the best, times the executions.
@@ -267,6 +266,32 @@ impl Metric {
             one.0.total_cmp(&other.0).then(one.1.total_cmp(&other.1))
         })?;
         Some((line, share.value()?))
+    }
+
+    /// What each line contributes to a sum of what instructions count; nothing of another metric.
+    pub fn by_line<'l, L: Ord>(
+        &self,
+        launches: &[&'l Launched],
+        line_of: impl Fn(&'l InstructionInfo) -> L,
+    ) -> impl Iterator<Item = (L, f64)> {
+        let lines = self.shares(launches, |info| Some(line_of(info))).into_iter();
+        lines.filter(|(_, share)| !share.ratio && share.amount > 0.0).map(|(line, share)| (line, share.amount))
+    }
+
+    /// The share of each line; none if it is no sum or ratio of what instructions count.
+    fn shares<'l, L: Ord>(
+        &self,
+        launches: &[&'l Launched],
+        line_of: impl Fn(&'l InstructionInfo) -> Option<L>,
+    ) -> BTreeMap<L, Share> {
+        let mut lines: BTreeMap<L, Share> = BTreeMap::new();
+        let Source::Instructions(of) = self.source else { return lines };
+        for row in launches.iter().flat_map(|launched| launched.report.instructions()) {
+            if let Some(line) = line_of(row.info) {
+                lines.entry(line).or_default().add(of(row.info.class, row.counters));
+            }
+        }
+        lines
     }
 }
 
@@ -349,7 +374,7 @@ const OCCUPANCY: &str = "occupancy";
 pub(crate) const FINDINGS: &str = "findings";
 
 /// The predicted time of all launches, in microseconds.
-pub(crate) const PREDICTED: &str = "predicted.us";
+pub const PREDICTED: &str = "predicted.us";
 
 /// All metrics, in the order of the documentation.
 pub const METRICS: &[Metric] = &[
@@ -397,6 +422,9 @@ pub const METRICS: &[Metric] = &[
         Share::ratio(100 * stores.bytes, 32 * stores.sectors)
     }),
     counted("atomics", |class, counters| Share::sum(if is_atomic(class) { counters.global.requests } else { 0 })),
+    counted("atomics.sectors", |class, counters| {
+        Share::sum(if is_atomic(class) { counters.global.sectors } else { 0 })
+    }),
     counted("shared.requests", |_, counters| Share::sum(counters.shared.requests)),
     counted("shared.wavefronts", |_, counters| Share::sum(counters.shared.wavefronts)),
     counted("shared.bank_conflicts", |_, counters| Share::sum(counters.shared.bank_conflicts)),

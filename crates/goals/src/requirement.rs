@@ -185,7 +185,7 @@ impl Requirement {
     pub fn check(&self, machine: Machine) -> Result<(), String> {
         let Goal { model, counted, bound, .. } = &self.that;
         let metric = counted.metric;
-        if metric.is_of_text() || metric.is_speedup() || metric.is_of_host() {
+        if metric.is_of_exercises() {
             return Err(format!("{}: only exercises have it", metric.name));
         }
         if let Some(name) = bound.first(&|name| !VARIABLES.contains(&name) && known(name).is_none()) {
@@ -203,6 +203,21 @@ impl Requirement {
         match counts.is_some_and(|counts| counts.name == model.name) {
             true => Ok(()),
             false => Err(format!("the goal is about {0}: give --device sim:{0}", model.name)),
+        }
+    }
+
+    /// Fails if the report of one launch says nothing about it.
+    pub(crate) fn check_of_launch(&self) -> Result<(), String> {
+        let Goal { model, counted, bound, .. } = &self.that;
+        if model.is_some() || counted.kernel.is_some() {
+            return Err("a report is of one launch on one device: leave out the model and the kernel".to_owned());
+        }
+        if counted.metric.is_of_exercises() {
+            return Err(format!("{}: only exercises have it", counted.metric.name));
+        }
+        match bound.first(&|name| name != LAUNCHES && known(name).is_none()) {
+            Some(name) => Err(format!("unknown name '{name}': a bound may name metrics")),
+            None => Ok(()),
         }
     }
 
@@ -294,13 +309,16 @@ fn fits(name: &str, pattern: &str) -> bool {
     name.ends_with(last)
 }
 
+/// The number of launches.
+const LAUNCHES: &str = "launches";
+
 /// What a bound may name besides metrics.
 const VARIABLES: [&str; 9] =
-    ["launches", "blocks", "threads", "grid.x", "grid.y", "grid.z", "block.x", "block.y", "block.z"];
+    [LAUNCHES, "blocks", "threads", "grid.x", "grid.y", "grid.z", "block.x", "block.y", "block.z"];
 
 /// The metric of this name, if launches of a program have it.
 fn known(name: &str) -> Option<Metric> {
-    Metric::named(name).filter(|metric| !metric.is_of_text() && !metric.is_speedup() && !metric.is_of_host())
+    Metric::named(name).filter(|metric| !metric.is_of_exercises())
 }
 
 fn variable(kernels: &[&Kernel<'_>], name: &str) -> Option<f64> {
@@ -310,7 +328,7 @@ fn variable(kernels: &[&Kernel<'_>], name: &str) -> Option<f64> {
         shapes().all(|shape| side(shape)[axis] == first).then(|| f64::from(first))
     };
     match name {
-        "launches" => Some(kernels.iter().map(|kernel| kernel.launches).sum::<u64>() as f64),
+        LAUNCHES => Some(kernels.iter().map(|kernel| kernel.launches).sum::<u64>() as f64),
         "blocks" => Some(shapes().fold(0.0, |sum, shape| sum + shape.blocks())),
         "threads" => Some(shapes().fold(0.0, |sum, shape| sum + shape.threads())),
         _ => {
@@ -331,13 +349,13 @@ fn value(metric: Metric, kernels: &[&Kernel<'_>], launched: &[&Launched]) -> Opt
         FINDINGS => Some(kernels.iter().map(|kernel| kernel.findings).sum::<u64>() as f64),
         PREDICTED if kernels.is_empty() => None,
         PREDICTED => kernels.iter().map(|kernel| kernel.predicted_us).sum(),
-        "launches" => variable(kernels, "launches"),
+        LAUNCHES => variable(kernels, LAUNCHES),
         _ => metric.value(launched),
     }
 }
 
 /// The file and line of an instruction: of the source if the PTX names it, else of the module.
-fn line_of<'i>(info: &'i InstructionInfo, module: &'i str) -> (&'i str, u32) {
+pub fn line_of<'i>(info: &'i InstructionInfo, module: &'i str) -> (&'i str, u32) {
     info.source.as_ref().map_or((module, info.ptx_line), |source| (&*source.file, source.line))
 }
 

@@ -217,6 +217,7 @@ pub(crate) fn main(matches: &ArgMatches, choice: DeviceChoice, limits: Limits, r
     }
     other_results.iter().for_each(|text| messages::write(text));
     let verdict = reports.last().and_then(|report| report.goals.as_ref());
+    verdict.map_or(Ok(()), requirements::Verdict::save)?;
     let missed = verdict.and_then(|verdict| verdict.error(is_table));
     missed.iter().for_each(|text| messages::write(text));
     match ran.fault {

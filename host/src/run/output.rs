@@ -12,7 +12,8 @@
 //! `"warm_time_ms"`, `"gbps"`, `"percent_of_memory_limit"`, `"timing"` and `"warm_timing"`, as a
 //! lab's variant has them. A predicted time is `"predicted"`, as a lab's variant has it, and
 //! `--why` adds `"conclusions"`. With `--schedules` and `--schedule`, `"orders"` is an
-//! [`OrdersReport`]; with `--require` and `--goals`, `"goals"` is as [`crate::requirements`] says.
+//! [`OrdersReport`]; with `--require` and `--goals`, `"goals"` is as [`crate::requirements`] says, and
+//! with `--baseline` `"baseline"` as [`crate::baselines`] says.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -164,6 +165,8 @@ struct Json<'a> {
     orders: Option<&'a OrdersReport>,
     #[serde(skip_serializing_if = "Option::is_none")]
     goals: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    baseline: Option<Value>,
 }
 
 impl Report<'_> {
@@ -185,7 +188,8 @@ impl Report<'_> {
                     buffers: Buffers(&self.buffers),
                     unwritten: unwritten_runs(&self.buffers),
                     orders: self.orders.as_ref(),
-                    goals: self.goals.as_ref().map(Verdict::json),
+                    goals: self.goals.as_ref().and_then(Verdict::goals_json),
+                    baseline: self.goals.as_ref().and_then(Verdict::baseline_json),
                 };
                 serde_json::to_writer_pretty(&mut *out, &json).map_err(std::io::Error::from)?;
                 writeln!(out)?;
@@ -274,7 +278,7 @@ impl Report<'_> {
     /// What became of the goals.
     pub(super) fn write_goals(&self, out: &mut dyn Write) -> Result<()> {
         if let Some(goals) = &self.goals {
-            write!(out, "\nGoals:\n{}", goals.text())?;
+            write!(out, "{}", goals.text())?;
         }
         out.flush()?;
         Ok(())

@@ -36,6 +36,8 @@ struct Json<'a> {
     orders: Option<&'a OrdersReport>,
     #[serde(skip_serializing_if = "Option::is_none")]
     goals: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    baseline: Option<Value>,
 }
 
 /// Writes the reports of the launches, of which `asked` were requested. `predicted` is their time
@@ -63,7 +65,8 @@ pub(super) fn write(
                 buffers: Buffers(&last.buffers),
                 unwritten: unwritten_runs(&last.buffers),
                 orders: last.orders.as_ref(),
-                goals: last.goals.as_ref().map(Verdict::json),
+                goals: last.goals.as_ref().and_then(Verdict::goals_json),
+                baseline: last.goals.as_ref().and_then(Verdict::baseline_json),
             };
             serde_json::to_writer_pretty(&mut *out, &json).map_err(std::io::Error::from)?;
             writeln!(out)?;
