@@ -13,7 +13,12 @@
 //! product    matrix products on the CPU
 //! ```
 //!
-//! A new lab is a file here with an `impl Lab`, and a line in [`ALL`].
+//! A new lab is a file here with an `impl Lab`, named as a module and in [`ALL`]. Its kernels are a
+//! module in `kernels/src/`, named in `lib.rs` there (then `cargo xtask build-ptx`); the fastest
+//! ones, with the choice of their launch, go into `kernels/best/src/`. What it must show goes into
+//! `tests/tests/labs/closed_forms/`, its run into `tests/tests/data/h200_labs.json` (`cargo xtask
+//! count` adds a GPU's counts), its counterpart in CUDA C++ into `docs/compare/`, and its line into
+//! `xtask/src/results/plan.rs`. Tests driven by `ALL` fail while one is missing.
 
 mod across;
 mod best;

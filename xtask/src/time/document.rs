@@ -108,6 +108,6 @@ pub(super) fn of(
     text.push('\n');
     held_out::write(&mut text, &mut groups, &predictions.held_out, held_out);
     limits::write(&mut text, &predictions.profiled, profiles);
-    history.write(&mut text, &predictions.history);
+    history.write(&mut text, &mut groups, &predictions.history);
     (text + REST, groups)
 }

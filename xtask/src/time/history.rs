@@ -6,6 +6,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 use serde::Deserialize;
+use wording::paragraph;
 
 use super::data::{self, Row};
 use super::errors;
@@ -187,22 +188,32 @@ impl History {
         self.study.iter().map(|study| Ok((study.title.clone(), study.predict(host, root)?))).collect()
     }
 
-    /// The section about them.
-    pub fn write(&self, text: &mut String, predicted: &BTreeMap<String, Vec<Row>>) {
-        let _ = writeln!(text, "{INTRODUCTION}");
-        head(text, &["publication", "model", "rows", "lowest ratio", "highest", "pairs in order"]);
+    /// The section about them, and a table of the publications.
+    pub fn write(&self, text: &mut String, table: &mut String, predicted: &BTreeMap<String, Vec<Row>>) {
+        let _ = writeln!(table, "\n## Other GPUs\n\n{INTRODUCTION}");
+        head(table, &["publication", "model", "rows", "lowest ratio", "highest", "pairs in order"]);
+        let (mut ratios, mut all, mut right) = (Vec::new(), 0, 0);
         for study in &self.study {
-            line(text, study.cells(predicted.get(&study.title).map_or(&[], Vec::as_slice)));
+            let predicted = predicted.get(&study.title).map_or(&[][..], Vec::as_slice);
+            line(table, study.cells(predicted));
+            let rows = study.compared(predicted);
+            let order = study.order(&rows);
+            (all, right) = (all + order.0, right + order.1);
+            ratios.extend(rows.iter().map(|row| row.predicted / row.published));
         }
-        text.push('\n');
+        let [least, most] = extremes(&ratios);
+        let sentence = format!(
+            "The other models are from data sheets. What they predict for {} publications of GPUs from 2006 on is {least:.2} to {most:.2} \
+             times what was published, with {right} of {all} pairs in order: [time.md](../measurements/time.md#other-gpus).",
+            self.study.len()
+        );
+        let _ = writeln!(text, "## Other GPUs\n\n{}\n", paragraph(&sentence));
     }
 }
 
 const INTRODUCTION: &str = "\
-## Other GPUs
-
-Models of other GPUs are from data sheets. What they predict over what was published
-([history.toml](../measurements/kernels/history.toml) has the sources):
+What the models predict over what was published ([history.toml](kernels/history.toml) has the
+sources):
 ";
 
 #[cfg(test)]

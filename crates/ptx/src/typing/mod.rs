@@ -12,7 +12,18 @@
 //! [`syntax::versions`](crate::syntax::versions). A family takes the modifiers that it knows, in
 //! any order (as `ptxas` does; only types must be in order). It then calls
 //! [`Context::operands`](context::Context::operands), which rejects left-over modifiers and a wrong
-//! number of operands, and reads the operands, each with the type that it must have.
+//! number of operands, and reads the operands, each with the type that it must have. Take the
+//! opcode out of `syntax/unsupported.rs`, and add an example to `tests/data/instructions.ptx` (or
+//! `instructions_100.ptx`, if it needs sm_100), and wrong uses to `tests/errors/`.
+//!
+//! A new kind of operation is a variant of its family's enum in `ir/`, such as `ComputeOp`. The
+//! compiler then asks for its row in the table of `ir/effects.rs` (what it reads and does), its
+//! text in `print/mod.rs`, and what it becomes in simt's `program/decode/instruction.rs`. Where it
+//! differs from the rest of its family, simt's `program/facts.rs` (class, order, loops),
+//! `program/decode/flows.rs` (what its results depend on) and `timing/plan.rs` (cost) say so. A new
+//! `Action` there needs its row and its targets in `program/effects.rs`, its text in
+//! `program/text.rs` and an arm in `machine/step.rs`; `lanes/` (arithmetic) or `machine/` (the
+//! rest) has what it does.
 
 mod addresses;
 mod arithmetic;

@@ -29,29 +29,31 @@
 //!
 //! # Follow a load
 //!
-//! How `ld.global.f32` gets from text to a count, a fault, a picture and a time. Paths are relative to
-//! `crates/simt/src`.
+//! How `ld.global.f32` gets from text to a count, a fault, a picture and a time. Paths are relative
+//! to `crates/simt/src`.
 //!
 //! 1. **Text.** `ptx::parse` makes an `Op::Load` of the line (`crates/ptx/src/typing/memory.rs`).
 //! 2. **Decoded once.** `program/decode/memory.rs` makes it an `Action::Load`: registers, an
-//!    `AddressOperand`, and a `MemoryOperation` (`program/access.rs`): kind, width, memory order, cache
-//!    hint. `program/decode/counted.rs` adds which requests `ptxas` makes in its place.
-//! 3. **Executed.** `machine/step.rs` calls `machine/transfer.rs`, which serves loads and stores. It
-//!    looks up the *shape* of the instruction's last access (`coalesce/shape.rs`): mostly the addresses
-//!    have only moved, and all 32 lanes are handled at once.
+//!    `AddressOperand`, and a `MemoryOperation` (`program/access.rs`): kind, width, memory order,
+//!    cache hint. `program/decode/counted.rs` adds which requests `ptxas` makes in its place.
+//! 3. **Executed.** `machine/step.rs` calls `machine/transfer.rs`, which serves loads and stores.
+//!    It looks up the *shape* of the instruction's last access (`coalesce/shape.rs`): mostly the
+//!    addresses have only moved, and all 32 lanes are handled at once.
 //! 4. **Observed**, before it is made, if anyone but the counters asks (`machine/observe.rs`). The
 //!    sanitizer sees it first and says which lanes may make it. A *fault* begins there, in
-//!    `observe/sanitizer.rs`, and is decided in `sanitizer/checker.rs`. The requests of these lanes go
-//!    to the model of a GPU (`observe/model.rs`) and to the recorder (`observe/recorder.rs`).
+//!    `observe/sanitizer.rs`, and is decided in `sanitizer/checker.rs`. The requests of these lanes
+//!    go to the model of a GPU (`observe/model.rs`) and to the recorder (`observe/recorder.rs`).
 //! 5. **Counted**, in `observe/counters.rs`, by the rules of `coalesce`.
-//! 6. **Made**, in `machine/load.rs`; without checks, an address that cannot be read is a trap here.
-//! 7. **A picture** is drawn from a recorded request: `Request::service` (`request/service.rs`) says
-//!    what moved in which pass, and `crates/picture` draws it.
-//! 8. **A time** is predicted from what the model noted of each request (`observe/trace.rs`), replayed
-//!    in `timing/replay.rs` by what each instruction costs (`timing/plan.rs`).
+//! 6. **Made**, in `machine/load.rs`; without checks, an address that cannot be read is a trap
+//!    here.
+//! 7. **A picture** is drawn from a recorded request: `Request::service` (`request/service.rs`)
+//!    says what moved in which pass, and `crates/picture` draws it.
+//! 8. **A time** is predicted from what the model noted of each request (`observe/trace.rs`),
+//!    replayed in `timing/replay.rs` by what each instruction costs (`timing/plan.rs`).
 //!
-//! Stores go the same way; atomic operations and the accesses of tensor cores call `observe::access`,
-//! which has steps 4 and 5. Textures, surfaces and asynchronous copies call the observers one by one.
+//! Stores go the same way; atomic operations and the accesses of tensor cores call
+//! `observe::access`, which has steps 4 and 5. Textures, surfaces and asynchronous copies call the
+//! observers one by one.
 
 mod access;
 mod across;
