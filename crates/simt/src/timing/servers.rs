@@ -51,7 +51,7 @@ const QUEUEING: f64 = 260.0;
 const ROOM: f64 = 0.12;
 /// Cycles of its share of DRAM that a multiprocessor may take at once, as far as it has left them
 /// idle: others wait at other moments. Of 1000, 2000 and 4000, with 1000 the published `read` of a
-/// V100 and an L40 (`docs/TIME.md`) comes out best.
+/// V100 and an L40 (`measurements/time.md`) comes out best.
 const BURST: f64 = 1000.0;
 /// Cycles over which the use of DRAM is averaged.
 const WINDOW: f64 = 3000.0;
