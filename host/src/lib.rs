@@ -61,6 +61,7 @@ pub mod peers;
 pub mod predicted;
 pub mod progress;
 pub mod recorded;
+pub mod registers;
 pub mod report;
 pub mod requirements;
 pub mod run;

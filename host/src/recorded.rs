@@ -45,6 +45,8 @@ pub struct RecordedKernel {
     pub counted: Option<Report>,
     /// The predicted time of all launches.
     pub predicted: Option<RowPrediction>,
+    /// The registers of a thread, if a goal is about them.
+    pub registers: Option<u32>,
     /// What the checks found, and how often.
     pub findings: Vec<(String, u64)>,
     /// How often they found something else.
@@ -233,6 +235,7 @@ pub fn judge(kernels: &[RecordedKernel], goals: &Requirements) -> Verdict {
                 Some(RowPrediction::Time(time)) => Some(1e3 * time.time_ms),
                 _ => None,
             },
+            registers: kernel.registers,
             findings: faults + u64::from(kernel.stopped.is_some()),
         }
     });

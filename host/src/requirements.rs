@@ -6,6 +6,7 @@
 //! `"kernel"` if it is one of several that the goal names, `"line"` (`{"file", "line", "value"}`)
 //! if it is missed and a line is to blame; `"value"` is a reason if there is no value.
 
+use std::collections::HashMap;
 use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -20,7 +21,7 @@ use serde_json::{Value, json};
 use wording::{WIDTH, printable, several, wrapped};
 
 use crate::baselines::{Against, BaselineFlags, Outcome};
-use crate::terminal;
+use crate::{registers, terminal};
 
 /// The flags.
 #[derive(Args, Clone, Debug, Default)]
@@ -109,6 +110,18 @@ impl Requirements {
     /// Whether times have to be predicted.
     pub fn predict(&self) -> bool {
         self.goals.iter().any(Requirement::predicts) || self.against.as_ref().is_some_and(Against::predicts)
+    }
+
+    /// The registers of a module's kernels, if a goal is about them.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Request`] if `ptxas` does not take the module.
+    pub fn registers(&self, module: &str) -> Result<HashMap<String, u32>> {
+        match self.goals.iter().any(Requirement::is_of_registers) {
+            true => registers::of_module(module, self.machine.predicts),
+            false => Ok(HashMap::new()),
+        }
     }
 
     /// Whether requests have to be kept, for pictures.

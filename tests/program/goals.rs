@@ -1,6 +1,8 @@
 //! `--require` and `--goals` of `host run`: goals that launches must meet. Those of the program
 //! `coalesce` are tested with it.
 
+use std::path::Path;
+
 use serde_json::Value;
 
 use crate::host;
@@ -32,15 +34,20 @@ const PTX: &str = "
 }
 ";
 
-/// Runs both kernels with these flags: the output, the messages and the exit code.
-fn ran(flags: &[&str]) -> (String, String, i32) {
+/// A run of both kernels with these flags, and the folder of their file.
+fn both(flags: &[&str]) -> (assert_cmd::Command, tempfile::TempDir) {
     let folder = tempfile::tempdir().expect("a folder");
     let ptx = folder.path().join("stores.ptx");
     std::fs::write(&ptx, PTX).expect("the PTX is written");
     let mut command = host("run");
     command.arg(&ptx).args("apart --grid 1 --block 64 u32[512]".split(' '));
     command.args("--then together --grid 1 --block 64 arg:0.0 --device sim".split(' ')).args(flags);
-    let run = command.output().expect("the program runs");
+    (command, folder)
+}
+
+/// The output, the messages and the exit code.
+fn ran(flags: &[&str]) -> (String, String, i32) {
+    let run = both(flags).0.output().expect("the program runs");
     let text = |bytes| String::from_utf8(bytes).expect("text");
     (text(run.stdout), text(run.stderr), run.status.code().expect("it ends"))
 }
@@ -79,6 +86,38 @@ fn times_are_predicted_for_goals() {
     assert_eq!((code, said.as_str()), (1, "error: 1 of 1 goal missed\n"), "{report}");
     let (report, said, code) = ran(&["--require", "hopper: predicted.us of apart < 1000"]);
     assert_eq!((code, said.as_str()), (0, ""), "{report}");
+}
+
+/// A stand-in for `ptxas` says what the real one says of these kernels.
+#[cfg(unix)]
+#[test]
+fn registers_are_those_of_ptxas() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().expect("a folder");
+    let ptxas = folder.path().join("ptxas");
+    let script = "#!/bin/sh\n[ \"$1 $2 $3\" = '-v -arch sm_90' ] && grep -q together \"$4\" || exit 1\n\
+        for kernel in together:8 apart:12; do\n\
+        echo \"ptxas info    : Compiling entry function '${kernel%:*}' for 'sm_90'\" >&2\n\
+        echo \"ptxas info    : Used ${kernel#*:} registers, used 0 barriers\" >&2\ndone\n";
+    std::fs::write(&ptxas, script).expect("the script is written");
+    std::fs::set_permissions(&ptxas, std::fs::Permissions::from_mode(0o755)).expect("it may be run");
+    let with = |ptxas: &Path, goal: &str| {
+        let mut command = both(&["--require", goal]);
+        let run = command.0.env("COALESCE_PTXAS", ptxas).output().expect("the program runs");
+        let text = |bytes| String::from_utf8(bytes).expect("text");
+        (text(run.stdout), text(run.stderr), run.status.code().expect("it ends"))
+    };
+    let (report, said, code) = with(&ptxas, "registers of together <= 8");
+    assert_eq!((code, said.as_str()), (0, ""), "{report}");
+    let (report, _, code) = with(&ptxas, "hopper: registers <= 8");
+    assert_eq!(code, 1, "{report}");
+    assert!(report.contains(" missed hopper: registers <= 8: 12\n"), "{report}");
+    let none = "ptxas allocates registers, and is not installed: name it in COALESCE_PTXAS\n";
+    let (report, said, code) = with(Path::new("/no/such/ptxas"), "registers <= 8");
+    assert_eq!((code, report, said), (2, String::new(), format!("error: --require: registers <= 8: {none}")));
+    std::fs::write(&ptxas, "#!/bin/sh\necho 'ptxas fatal   : out of luck' >&2\nexit 255\n").expect("it is written");
+    let (_, said, code) = with(&ptxas, "registers <= 8");
+    assert_eq!((code, &*said), (2, "error: registers: ptxas for sm_90: ptxas fatal : out of luck\n"));
 }
 
 #[test]

@@ -1,11 +1,13 @@
 //! What the driver left: records of kernels, for the report of the crate `host`.
 
+use std::collections::HashMap;
 use std::path::Path;
 
 use coalesce_driver::Shape;
 use coalesce_driver::record::{ENDING, FAILED, KernelRecord, WHOLE};
 use device::LaunchConfig;
 use host::recorded::{self, RecordedKernel};
+use host::requirements::Requirements;
 use simt::Model;
 
 /// The records in a folder, in the order in which the kernels were first launched.
@@ -19,6 +21,21 @@ pub fn read(folder: &Path) -> Result<Vec<RecordedKernel>, String> {
     }
     names.sort_by_key(|name| order(name));
     names.iter().map(|name| one(folder, name)).collect()
+}
+
+/// Adds the registers of kernels whose records are in a folder, if a goal is about them.
+pub fn add_registers(kernels: &mut [RecordedKernel], folder: &Path, goals: &Requirements) -> Result<(), String> {
+    let mut modules: HashMap<String, HashMap<String, u32>> = HashMap::new();
+    for kernel in kernels {
+        if !modules.contains_key(&kernel.module) {
+            let path = folder.join(&kernel.module);
+            let text = std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+            let registers = goals.registers(&text).map_err(|error| error.to_string())?;
+            modules.insert(kernel.module.clone(), registers);
+        }
+        kernel.registers = modules[&kernel.module].get(&kernel.kernel).copied();
+    }
+    Ok(())
 }
 
 /// Readies a folder for records.
@@ -62,6 +79,7 @@ fn one(folder: &Path, name: &str) -> Result<RecordedKernel, String> {
         launches: record.launches,
         seconds: record.seconds,
         predicted,
+        registers: None,
         findings: record.findings,
         findings_beyond: record.findings_beyond,
         orders: record.orders,

@@ -16,6 +16,7 @@ use host::baselines::{self, CompareFlags};
 use host::lines::LineFlags;
 use host::orders::OrderFlags;
 use host::recorded::{self, RecordedKernel, Wanted};
+use host::registers;
 use host::report::Format;
 use host::requirements::{RequireFlags, Requirements, Verdict};
 use simt::{Checks, LoadCaching, Model};
@@ -108,7 +109,8 @@ pub fn main(options: &Options) -> Result<u8, String> {
     let shown = Path::new(program).display();
     let status = command.status().map_err(|error| format!("{shown} cannot be run: {error}"))?;
 
-    let kernels = records::read(folder.path())?;
+    let mut kernels = records::read(folder.path())?;
+    records::add_registers(&mut kernels, folder.path(), &goals)?;
     let verdict = report(&kernels, options, goals)?;
     let faulty = kernels.iter().any(|kernel| kernel.stopped.is_some() || !kernel.findings.is_empty());
     let goals_are_met = verdict.as_ref().is_none_or(Verdict::met);
@@ -133,7 +135,10 @@ fn goals(options: &Options) -> Result<Requirements, String> {
         _ => None,
     };
     let predicts = counts.or_else(|| Model::named("hopper")).ok_or("there is no model of a GPU")?;
-    options.required.read(Machine { counts, predicts }).map_err(|error| error.to_string())
+    options
+        .required
+        .read(Machine { counts, predicts, has_ptxas: registers::ptxas().is_some() })
+        .map_err(|error| error.to_string())
 }
 
 /// The driver's settings.

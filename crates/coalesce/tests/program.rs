@@ -384,7 +384,28 @@ fn goals_are_met_or_named_with_their_line() {
     assert!(csv.contains("\n,launches of race == 2,missed\n"), "{csv}");
 }
 
-/// A folder, and the path of a file in it.
+/// A stand-in for `ptxas` says what the real one says.
+#[test]
+fn registers_are_asked_for() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().expect("a folder");
+    let ptxas = place(&folder, "ptxas");
+    let script = "#!/bin/sh\ngrep -q strided \"$4\" || exit 1\n\
+        echo \"ptxas info    : Compiling entry function 'strided' for 'sm_90'\" >&2\n\
+        echo 'ptxas info    : Used 10 registers, used 0 barriers' >&2\n";
+    std::fs::write(&ptxas, script).expect("the script is written");
+    std::fs::set_permissions(&ptxas, std::fs::Permissions::from_mode(0o755)).expect("it may be run");
+    let mut command = run(&["--require", "registers of strided == 10"], "launches");
+    command.env("COALESCE_PTXAS", &ptxas);
+    let (report, messages, code) = ran(command);
+    assert_eq!((code, messages.as_str()), (0, ""), "{report}");
+    let mut command = run(&["--require", "registers of race == 10"], "launches");
+    command.env("COALESCE_PTXAS", &ptxas);
+    let (report, _, code) = ran(command);
+    assert!(code == 1 && report.contains("ptxas compiles no such kernel"), "{report}");
+}
+
+/// The path of a file in a folder.
 fn place(folder: &tempfile::TempDir, name: &str) -> String {
     folder.path().join(name).to_str().expect("a path").to_owned()
 }

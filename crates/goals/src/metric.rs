@@ -373,6 +373,9 @@ const OCCUPANCY: &str = "occupancy";
 /// Faults that checks found, and those that stopped a launch.
 pub(crate) const FINDINGS: &str = "findings";
 
+/// The registers of a thread, of the kernel with the most.
+pub(crate) const REGISTERS: &str = "registers";
+
 /// The predicted time of all launches, in microseconds.
 pub const PREDICTED: &str = "predicted.us";
 
@@ -499,6 +502,7 @@ pub const METRICS: &[Metric] = &[
     hosted("overlap"),
     Metric { name: FINDINGS, source: Source::Program },
     Metric { name: PREDICTED, source: Source::Program },
+    Metric { name: REGISTERS, source: Source::Program },
 ];
 
 #[cfg(test)]

@@ -48,6 +48,7 @@ impl Require for Report {
                 Some(Predicted::Time(time)) => Some(time.cold_us),
                 _ => None,
             },
+            registers: None,
             findings: self.findings().len() as u64 + self.findings_beyond(),
         };
         match requirement.judge(&[kernel]).into_iter().find(|judged| !judged.met) {

@@ -16,7 +16,7 @@ use simt::counts::InstructionInfo;
 use wording::number;
 
 use crate::goal::Goal;
-use crate::metric::{FINDINGS, Launched, Metric, PREDICTED};
+use crate::metric::{FINDINGS, Launched, Metric, PREDICTED, REGISTERS};
 use crate::seen::Seen;
 
 /// A goal that launches must meet.
@@ -50,6 +50,8 @@ pub struct Kernel<'a> {
     pub shapes: Vec<Shape>,
     /// The predicted time of all launches.
     pub predicted_us: Option<f64>,
+    /// The registers of a thread, if `ptxas` was asked.
+    pub registers: Option<u32>,
     /// Faults.
     pub findings: u64,
 }
@@ -87,6 +89,8 @@ pub struct Machine {
     pub counts: Option<&'static Model>,
     /// The model for which times are predicted.
     pub predicts: &'static Model,
+    /// Whether `ptxas` is there, which allocates registers.
+    pub has_ptxas: bool,
 }
 
 /// What became of a requirement.
@@ -172,6 +176,11 @@ impl Requirement {
         named(self.that.counted.metric.name) || self.that.bound.uses(&named)
     }
 
+    /// Whether registers have to be counted for it.
+    pub fn is_of_registers(&self) -> bool {
+        self.that.counted.metric.name == REGISTERS || self.that.bound.uses(&|name| name == REGISTERS)
+    }
+
     /// Whether a picture would show how it is missed.
     pub fn is_drawn(&self) -> bool {
         Seen::draws(self.that.counted.metric)
@@ -198,8 +207,12 @@ impl Requirement {
         if bound.uses(&|name| known(name).is_some_and(|metric| metric.is_of_model())) && machine.counts.is_none() {
             return Err(format!("'{bound}' is counted on a GPU's model: give --device sim:MODEL"));
         }
+        if self.is_of_registers() && !machine.has_ptxas {
+            return Err("ptxas allocates registers, and is not installed: name it in COALESCE_PTXAS".to_owned());
+        }
         let Some(model) = model else { return Ok(()) };
-        let counts = if metric.name == PREDICTED { Some(machine.predicts) } else { machine.counts };
+        let is_for_chip = [PREDICTED, REGISTERS].contains(&metric.name);
+        let counts = if is_for_chip { Some(machine.predicts) } else { machine.counts };
         match counts.is_some_and(|counts| counts.name == model.name) {
             true => Ok(()),
             false => Err(format!("the goal is about {0}: give --device sim:{0}", model.name)),
@@ -214,6 +227,9 @@ impl Requirement {
         }
         if counted.metric.is_of_exercises() {
             return Err(format!("{}: only exercises have it", counted.metric.name));
+        }
+        if self.is_of_registers() {
+            return Err("a report has no registers: `coalesce run` and `host run` ask ptxas".to_owned());
         }
         match bound.first(&|name| name != LAUNCHES && known(name).is_none()) {
             Some(name) => Err(format!("unknown name '{name}': a bound may name metrics")),
@@ -269,7 +285,11 @@ impl Requirement {
             }
         };
         let Some(value) = value(metric, kernels, &launched) else {
-            let what = if metric.name == PREDICTED { "no time was predicted" } else { "nothing was counted" };
+            let what = match metric.name {
+                PREDICTED => "no time was predicted",
+                REGISTERS => "ptxas compiles no such kernel",
+                _ => "nothing was counted",
+            };
             return Judged { kernel, bound, ..self.without(what) };
         };
         let met = operator.holds(value, bound);
@@ -349,6 +369,7 @@ fn value(metric: Metric, kernels: &[&Kernel<'_>], launched: &[&Launched]) -> Opt
         FINDINGS => Some(kernels.iter().map(|kernel| kernel.findings).sum::<u64>() as f64),
         PREDICTED if kernels.is_empty() => None,
         PREDICTED => kernels.iter().map(|kernel| kernel.predicted_us).sum(),
+        REGISTERS => kernels.iter().map(|kernel| kernel.registers).max().flatten().map(f64::from),
         LAUNCHES => variable(kernels, LAUNCHES),
         _ => metric.value(launched),
     }
@@ -364,7 +385,7 @@ mod tests {
     use super::*;
 
     fn machine(counts: Option<&str>) -> Machine {
-        Machine { counts: counts.and_then(Model::named), predicts: Model::named("hopper").unwrap() }
+        Machine { counts: counts.and_then(Model::named), predicts: Model::named("hopper").unwrap(), has_ptxas: false }
     }
 
     fn kernel(name: &str, shapes: &[([u32; 3], [u32; 3], u64)]) -> Kernel<'static> {
@@ -377,6 +398,7 @@ mod tests {
             launches: shapes.iter().map(|shape| shape.launches).sum(),
             shapes,
             predicted_us: Some(3.0),
+            registers: Some(40),
             findings: 2,
         }
     }
@@ -412,6 +434,7 @@ mod tests {
         let each = said("findings of copy* < launches", &kernels);
         assert_eq!(each[0], (false, "findings of copy* < launches (copy4): 2, bound 2".to_owned()));
         assert_eq!(each[1], (true, "findings of copy* < launches (ns::copy): 2, bound 3".to_owned()));
+        assert_eq!(said("registers <= launches", &kernels)[0].1, "registers <= launches: 40, bound 5");
         assert_eq!(said("predicted.us >= blocks", &kernels)[0].1, "predicted.us >= blocks: 6, bound 14");
         assert_eq!(said("launches >= threads", &kernels)[0].1, "launches >= threads: 5, bound 864");
         let (met, text) = &said("launches of copy == block.x * grid.y", &kernels)[0];
@@ -436,6 +459,8 @@ mod tests {
             ("launches >= occupancy", None, "'occupancy' is counted on a GPU's model: give --device sim:MODEL"),
             ("fermi: occupancy >= 50", Some("hopper"), "the goal is about fermi: give --device sim:fermi"),
             ("fermi: loads.sectors >= 50", None, "the goal is about fermi: give --device sim:fermi"),
+            ("registers <= 64", None, "ptxas allocates registers, and is not installed: name it in COALESCE_PTXAS"),
+            ("launches < registers", None, "ptxas allocates registers, and is not installed"),
             ("fermi: predicted.us < 50", None, "the goal is about fermi: give --device sim:fermi"),
         ] {
             let error = Requirement::new(goal).unwrap().check(machine(counts)).unwrap_err();

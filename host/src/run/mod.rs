@@ -38,6 +38,7 @@ mod variables;
 use cuda_std::launch::LaunchShape;
 use device::limits::Limits;
 use device::{Device, DeviceChoice, Error, LaunchConfig, PtxFile, Result, names};
+use std::collections::HashMap;
 use std::io::Write;
 use wording::{WIDTH, one_line, printable};
 
@@ -59,7 +60,7 @@ use crate::orders::OrdersReport;
 use crate::progress::Progress;
 use crate::report::{Format, LaunchTimes, RowPrediction, RunView};
 use crate::requirements::{self, Requirements};
-use crate::{messages, recorded, terminal};
+use crate::{messages, recorded, registers, terminal};
 
 /// Where the results of a run go.
 pub(crate) enum Results<'r> {
@@ -108,6 +109,7 @@ pub(crate) fn main(matches: &ArgMatches, choice: DeviceChoice, limits: Limits, r
     check_predicted(&flags, &device)?;
     check_orders(&flags, &device, launches.len())?;
     flags.goals = goals(&flags, &device)?;
+    let registers = flags.goals.as_ref().map_or(Ok(HashMap::new()), |goals| goals.registers(&module.text))?;
     let configs: Vec<LaunchConfig> = launches.iter().map(|launch| config_of(launch, &flags)).collect();
     for (launch, config) in launches.iter().zip(&configs) {
         config.check(&launch.function.name, LaunchShape::default(), device.properties())?;
@@ -147,7 +149,7 @@ pub(crate) fn main(matches: &ArgMatches, choice: DeviceChoice, limits: Limits, r
     let predicted = named.filter_map(|(ran, launch)| Some((&*launch.function.name, ran.predicted.as_ref()?)));
     let together = RowPrediction::of(predicted, 0, 0).filter(|_| launches.len() > 1 && ran.fault.is_none());
     let goals = flags.goals.as_ref().filter(|_| ran.fault.is_none());
-    let verdict = goals.map(|goals| judge(goals, &mut ran.launches, &launches, &name));
+    let verdict = goals.map(|goals| judge(goals, &mut ran.launches, &launches, (&name, &registers)));
     let (mut reports, mut findings, mut notes) = (Vec::new(), Vec::new(), Vec::new());
     let on_page: Vec<_> = ran.launches.iter_mut().map(|launched| launched.on_page.take()).collect();
     for ((launched, launch), config) in ran.launches.into_iter().zip(&launches).zip(&configs) {
@@ -239,7 +241,7 @@ fn goals(flags: &Flags, device: &Device) -> Result<Option<Requirements>> {
     let named = |name: &str| Model::named(name);
     let counts = device.properties().simulates.filter(|_| !is_gpu).and_then(named);
     let Some(predicts) = device.predicted_model().or_else(|| named("hopper")) else { return Ok(None) };
-    flags.required.read(Machine { counts, predicts }).map(Some)
+    flags.required.read(Machine { counts, predicts, has_ptxas: registers::ptxas().is_some() }).map(Some)
 }
 
 /// What became of the goals. Takes the launches' reports.
@@ -247,7 +249,7 @@ fn judge(
     goals: &Requirements,
     launched: &mut [launch::Launched],
     launches: &[Launch<'_>],
-    module: &str,
+    (module, registers): (&str, &HashMap<String, u32>),
 ) -> requirements::Verdict {
     let counted = launched.iter_mut().zip(launches).map(|(launched, launch)| {
         let report = launched.report.take()?;
@@ -265,6 +267,7 @@ fn judge(
             let row = RowPrediction::of([("", predicted)], 0, 0)?;
             if let RowPrediction::Time(time) = row { Some(1e3 * time.time_ms) } else { None }
         }),
+        registers: registers.get(&launch.function.name).copied(),
         findings: launched.findings.list.len() as u64 + launched.findings.beyond,
     });
     goals.judge(&kernels.collect::<Vec<_>>())
