@@ -1,8 +1,6 @@
 //! `--require` and `--goals` of `host run`: goals that launches must meet. Those of the program
 //! `coalesce` are tested with it.
 
-use std::path::Path;
-
 use serde_json::Value;
 
 use crate::host;
@@ -93,6 +91,7 @@ fn times_are_predicted_for_goals() {
 #[test]
 fn registers_are_those_of_ptxas() {
     use std::os::unix::fs::PermissionsExt;
+    use std::path::Path;
     let folder = tempfile::tempdir().expect("a folder");
     let ptxas = folder.path().join("ptxas");
     let script = "#!/bin/sh\n[ \"$1 $2 $3\" = '-v -arch sm_90' ] && grep -q together \"$4\" || exit 1\n\

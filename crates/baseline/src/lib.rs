@@ -4,7 +4,7 @@
 //!
 //! | module | contents |
 //! | --- | --- |
-//! | [`file`] | the file |
+//! | [`mod@file`] | the file |
 //! | [`lines`] | which line of one run is which line of another |
 //! | [`comparison`] | what rose or fell, and by how much it may |
 //!
