@@ -53,9 +53,9 @@ impl RequireFlags {
         self.flag().is_some()
     }
 
-    /// Whether a baseline is to be written.
-    pub fn saves(&self) -> bool {
-        self.baselines.save_baseline.is_some()
+    /// The file of the new baseline, if one is to be written.
+    pub fn saved(&self) -> Option<&Path> {
+        self.baselines.save_baseline.as_deref()
     }
 
     /// The flag that is given.

@@ -91,6 +91,13 @@ pub fn main(options: &Options) -> Result<u8, String> {
     if options.report.is_some() && options.report == options.output {
         return Err("--report: --output writes the same file; give another".to_owned());
     }
+    let saved = options.required.saved();
+    if let Some((flag, _)) = [("--report", &options.report), ("--output", &options.output)]
+        .into_iter()
+        .find(|(_, file)| file.is_some() && file.as_deref() == saved)
+    {
+        return Err(format!("--save-baseline: {flag} writes the same file; give another"));
+    }
     let library = library::find()?;
     let folder = tempfile::tempdir().map_err(|error| format!("a folder for records: {error}"))?;
     library.link_into(folder.path())?;
@@ -118,7 +125,7 @@ pub fn main(options: &Options) -> Result<u8, String> {
         // Counters of a part of the work are no baseline.
         match code(status) == 0 && kernels.iter().all(|kernel| kernel.stopped.is_none()) {
             true => verdict.save().map_err(|error| error.to_string())?,
-            false if options.required.saves() => eprintln!("note: {shown} failed: the baseline is not written"),
+            false if saved.is_some() => eprintln!("note: {shown} failed: the baseline is not written"),
             false => {}
         }
     }

@@ -493,6 +493,11 @@ fn what_cannot_be_done_is_one_line() {
             &["run", "--require", "occupancy > 1", "--", "true"],
             "--require: occupancy > 1: occupancy is counted on a GPU's",
         ),
+        (
+            &["run", "--save-baseline", "/dev/null", "--output", "/dev/null", "--", "true"],
+            "--save-baseline: --output writes the same file",
+        ),
+        (&["run", "--baseline", "/dev/zero", "--", "true"], "/dev/zero: "),
         (&["run", "--goals", "no-such.toml", "--", "true"], "--goals: no-such.toml: "),
         (&["run", "--check", "everything", "--", "true"], "everything"),
         (&["run", "--lines", "--format", "csv", "--", "true"], "--format table or json"),
