@@ -77,11 +77,11 @@ pub fn of(entry: &Entry) -> Result<Shown, String> {
     let overview = run.overview();
     let first = picture(&run, &showcase.row.replace("{}", &start), showcase.access);
     let other = match other {
+        _ if !showcase.beside.is_empty() => picture(&run, showcase.beside, showcase.access),
         Some(other) => {
             let row = showcase.row.replace("{}", &other);
             picture(&view(&arguments(entry, &other))?, &row, showcase.access)
         }
-        None if !showcase.beside.is_empty() => picture(&run, showcase.beside, showcase.access),
         None => None,
     };
     let plots = match entry.plots && (showcase.slider.is_some() || !overview.plots.contains("<svg")) {

@@ -91,8 +91,11 @@ pub struct LaunchConfig {
     /// no limit.
     pub registers: Option<u32>,
     /// How many requests of each memory instruction the simulator's report keeps, in each warp of
-    /// the first block. Ignored on a GPU.
+    /// the watched block. Ignored on a GPU.
     pub watch: u32,
+    /// The block whose requests are kept, by its number in the launch: the first, unless another
+    /// shows more.
+    pub watched_block: u64,
     /// On the simulator: whether the report has how often each word of global memory is loaded.
     pub counts_loads: bool,
     /// Whether the simulator's report has the predicted time. Ignored on a GPU.
@@ -120,6 +123,7 @@ impl LaunchConfig {
             checks: Checks::NONE,
             registers: None,
             watch: 0,
+            watched_block: 0,
             counts_loads: false,
             predict: Predict::Nothing,
             order: None,

@@ -237,7 +237,7 @@ impl Simulator {
             cancel: self.cancel,
             counts_loads: config.counts_loads,
             watch: (config.watch > 0).then_some(simt::requests::Watch {
-                blocks: 0..1,
+                blocks: config.watched_block..config.watched_block + 1,
                 warps: 0..32,
                 requests: config.watch,
             }),

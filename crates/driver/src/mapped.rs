@@ -54,7 +54,7 @@ impl Location {
     /// The device that it is; only devices have such memory here.
     fn device(self) -> Done<c_int> {
         if self.kind != DEVICE {
-            say("memory that is mapped is a device's; there is none of the host here");
+            say("mapped memory must be on a device; host memory is not supported");
             return Err(Status::NOT_SUPPORTED);
         }
         check(self.device)?;
@@ -69,7 +69,7 @@ impl Properties {
             return Err(Status::INVALID_VALUE);
         }
         if self.handles != 0 {
-            say("memory that is mapped cannot be exported to other processes");
+            say("mapped memory cannot be exported to other processes");
             return Err(Status::NOT_SUPPORTED);
         }
         self.location.device()

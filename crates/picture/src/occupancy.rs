@@ -28,7 +28,7 @@ impl OccupancyChart {
     pub fn sentence(&self) -> String {
         let said = |row: &OccupancyRow| {
             let blocks = if row.blocks == 1 { "block" } else { "blocks" };
-            format!("{} {blocks} with {}", row.blocks, row.name)
+            format!("{} {blocks} of {}", row.blocks, row.name)
         };
         let most = self.rows.iter().reduce(|most, row| if row.blocks > most.blocks { row } else { most });
         let fewest = self.rows.iter().reduce(|fewest, row| if row.blocks < fewest.blocks { row } else { fewest });

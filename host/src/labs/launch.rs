@@ -11,7 +11,7 @@ use kernels::launch as kernel;
 use serde_json::{Value, json};
 
 pub use table::Options;
-use table::{CONCLUSIONS, FIRST, IN_FLIGHT, MEANINGS, NEEDED, NEEDS, SHOWCASE, SIZE, SWEEPS};
+use table::{BYTES_IN_FLIGHT, CONCLUSIONS, FIRST, IN_FLIGHT, MEANINGS, NEEDED, NEEDS, SHOWCASE, SIZE, SWEEPS, THREADS};
 pub use word::Word;
 
 use super::compare::Shape;
@@ -172,10 +172,11 @@ impl Launch {
         .axis("block", block)
         .axis("blocks", grid.map_or_else(|| json!("as needed"), |_| json!(launch.grid[0])))
         .fact("grid", json!(launch.grid))
+        .fact(THREADS, format!("{block} threads"))
         .fact("bytes_in_flight_of_a_thread", loads as usize * word.bytes())
         .axis("registers_of_a_thread", (!device.properties().is_gpu()).then_some(registers))
         .axis("blocks_on_a_multiprocessor", resident.map(|threads| threads / u64::from(block)))
-        .axis(IN_FLIGHT.key, in_flight)
+        .fact(BYTES_IN_FLIGHT, in_flight)
         .fact(NEEDED, word::model(device.properties()).and_then(|model| model.bytes_in_flight()))
         .bytes(2 * bytes)
         .computes("the incremented vector", bytes))

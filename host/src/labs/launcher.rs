@@ -220,7 +220,16 @@ impl<'a> Launcher<'a> {
     ) -> Result<()> {
         let &LaunchConfig { grid, block, cluster, cooperative, dynamic_shared, .. } = config;
         let registers = self.common.registers.or(config.registers);
-        let config = LaunchConfig { grid, block, cluster, cooperative, dynamic_shared, registers, ..self.common };
+        let config = LaunchConfig {
+            grid,
+            block,
+            cluster,
+            cooperative,
+            dynamic_shared,
+            registers,
+            watched_block: config.watched_block,
+            ..self.common
+        };
         let Some(record) = &mut self.record else {
             // SAFETY: the caller's promise.
             return unsafe { self.device.launch_unchecked(kernel, &config, arguments) }.map(drop);

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use on_device::OnDevice;
 pub use table::Options;
-use table::{Access, COLUMNS, CONCLUSIONS, FIRST, Layout, NEEDS, ROWS, SHOWCASE};
+use table::{Access, COLUMNS, CONCLUSIONS, FIRST, LINES, Layout, MODELS, MOVES, NEEDS, NEWER, ROWS, SHOWCASE};
 
 use super::compare::Shape;
 use super::inputs::{DefaultSize, HostMatrix, named};
@@ -80,17 +80,18 @@ impl Lab for Pitch {
                     _ => variants.push(self.reads(&data, own, access, layout)),
                 }
             }
-            // The lecture's GPU: a cache with lines of 128 bytes.
+            // The lecture's GPU: a cache with lines of 128 bytes. It gains, so a first screen begins with it.
             if let (Access::Rows, Some(model)) = (access.of, stand_in(device, LINES)?) {
                 data.0.push(OnDevice::new(&model, &self.matrix, &self.transpose)?);
                 let on_model = |layout| self.reads(&data, (1, Some(LINES)), access, layout).on(model.clone());
-                variants.extend(layouts.iter().map(|layout| on_model(layout)));
+                let at = if compact { 0 } else { variants.len() };
+                variants.splice(at..at, layouts.iter().map(|layout| on_model(layout)));
             }
         }
         let by_model = Grid {
             title: "by rows".to_owned(),
-            rows: "model",
-            columns: "layout",
+            rows: GPU,
+            columns: ROW,
             group: "rows".to_owned(),
             best: Best::OfRow,
             measures: &[&MOVED_A_LOAD],
@@ -109,14 +110,9 @@ impl Lab for Pitch {
     }
 }
 
-/// The model whose cache has lines of 128 bytes.
-const LINES: &str = "fermi";
-
-/// What the simulator without a model counts like.
-const NEWER: &str = "since volta";
-
-/// What the two are.
-const MODELS: &[Meaning] = &[(NEWER, "Sectors of 32 bytes"), (LINES, "A Tesla C2050, whose L1 has lines of 128 bytes")];
+/// The facts that say what padding gains: what the GPU moves, and the bytes of a row.
+const GPU: &str = "GPU";
+const ROW: &str = "row";
 
 impl Pitch {
     /// Adds a matrix's parameters.
@@ -129,9 +125,12 @@ impl Pitch {
     ) -> Variant<'a, Data> {
         let linear_bytes = size_of_val(self.matrix.elements.as_slice()) as f64;
         let extra = (matrix.bytes() as f64 / linear_bytes - 1.0) * 100.0;
+        let row = format!("{memory}: {} bytes", matrix.pitch() * size_of::<f32>());
         variant
             .axis("access", access)
             .axis("layout", memory)
+            .fact(ROW, row)
+            .fact(GPU, model.and_then(|model| Some(MOVES.iter().find(|(of, _)| *of == model)?.1)))
             .axis("model", model)
             .axis("pitch_bytes", matrix.pitch() * size_of::<f32>())
             .axis("row_alignment_bytes", 1_u64 << (matrix.pitch() * size_of::<f32>()).trailing_zeros())
@@ -200,5 +199,7 @@ fn covering(along: usize, lines: usize, block: u32) -> LaunchConfig {
     let layers = lines.div_ceil(65_535);
     launch.grid[1] = lines.div_ceil(layers) as u32;
     launch.grid[2] = layers as u32;
+    // The first row is aligned in any matrix: the second shows what padding does.
+    launch.watched_block = if lines > 1 { u64::from(launch.grid[0]) } else { 0 };
     launch
 }

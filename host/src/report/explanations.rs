@@ -39,8 +39,8 @@ pub(super) fn ideal_sectors(shown: Shown<'_>) -> Vec<Explanation> {
 
 /// The same in bytes that transactions move.
 pub(super) fn moved(shown: Shown<'_>) -> Vec<Explanation> {
-    let moved = "bytes moved / asked: what is moved, over what the lanes ask for. 1.00 is perfect.";
-    [cost(shown), one("bytes moved / asked", moved)].concat()
+    let moved = "bytes moved / requested: the bytes that move, over those that the lanes request. 1.00 is perfect.";
+    [cost(shown), one("bytes moved / requested", moved)].concat()
 }
 
 /// The unit of what a load or a store takes: sectors, or the transactions of older models.

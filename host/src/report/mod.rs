@@ -113,8 +113,10 @@ pub(crate) fn write_page(report: &LabReport, about: &str, path: &Path) -> Result
 /// report's.
 pub(crate) fn part(report: &LabReport, page: &Page, place: &Place, most: usize) -> Markup {
     let further = Markup::default();
+    let first = Page::first(report);
     let shown = html::Shown {
         page,
+        first: Some(&first),
         plots: report.plots(),
         variants: &report.variants,
         charted: report.charted,

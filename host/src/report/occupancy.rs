@@ -41,6 +41,6 @@ fn of_facts(variant: &VariantReport, model: &Model) -> Option<OccupancyRow> {
     let fact = |name| variant.fact(name)?.as_u64();
     let (blocks, block) = (fact(BLOCKS)?, fact("block")?);
     let percent = 100.0 * (blocks * block) as f64 / f64::from(model.limits.threads);
-    let (name, blocks) = (format!("{block} threads a block"), u32::try_from(blocks).ok()?);
+    let (name, blocks) = (format!("{block} threads"), u32::try_from(blocks).ok()?);
     Some(OccupancyRow { name, blocks, percent, limit: String::new() })
 }

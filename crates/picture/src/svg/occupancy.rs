@@ -61,14 +61,14 @@ mod tests {
         let drawn = occupancy(&OccupancyChart { rows: rows.clone() });
         assert_eq!(drawn.matches("class=\"word\"").count(), 10, "{drawn}");
         for part in [
-            "A multiprocessor holds 8 blocks with dynamic-16, 2 blocks with dynamic-96.",
+            "A multiprocessor holds 8 blocks of dynamic-16, 2 blocks of dynamic-96.",
             "2, 25 %, shared memory</text>",
             "dynamic-96: 2 at once, 25 % of the threads, limited by shared memory</title>",
         ] {
             assert!(drawn.contains(part), "{part}: {drawn}");
         }
         let one = OccupancyChart { rows: vec![row("a", 1, 12.5, "")] };
-        assert_eq!(one.sentence(), "A multiprocessor holds 1 block with a.");
+        assert_eq!(one.sentence(), "A multiprocessor holds 1 block of a.");
         assert!(occupancy(&one).contains("1, 12.5 %</text>"));
         assert_eq!(OccupancyChart { rows: Vec::new() }.sentence(), "Nothing is resident.");
     }

@@ -77,10 +77,14 @@ fn model(text: &str) -> std::result::Result<ModelChoice, String> {
     }
 }
 
-/// Bytes that a request touches: the same unit on every model.
+/// Bytes that move for a request: the same unit on every model.
 fn moved(counted: MemoryCounters, modelled: Option<TransactionCounters>) -> Option<Cell> {
     let bytes = modelled.map_or(counted.sectors * SECTOR_BYTES, |modelled| modelled.bytes_moved);
-    (counted.requests > 0).then(|| Cell::number(bytes as f64 / counted.requests as f64))
+    let requests = counted.requests;
+    Some(match bytes.checked_rem(requests)? {
+        0 => Cell::count(bytes / requests),
+        _ => Cell::number(bytes as f64 / requests as f64),
+    })
 }
 
 /// Transactions for each request: on a model in its transactions, else in sectors.
@@ -103,7 +107,7 @@ pub(super) const LOADS: &[&Measure] = &[&GBPS, &LOAD_MOVED];
 /// What a grid of stores shows.
 pub(super) const STORES: &[&Measure] = &[&GBPS, &STORE_MOVED];
 
-const MOVED: &[&str] = &["bytes touched per request"];
+const MOVED: &[&str] = &["bytes moved per request"];
 
 const LOAD_MOVED: Measure = Measure::counted(Section::Counter, "moved_per_load", MOVED, Better::Lower, |counters| {
     moved(counters.global.load, counters.model.map(|model| model.global_load))
@@ -142,8 +146,8 @@ const fn sweep(group: &'static str, counted: &'static [&'static Measure]) -> Swe
 }
 
 // Transactions have different sizes on different models; bytes compare.
-const MOVED_BY_A_LOAD: Measure = LOAD_MOVED.titled(&["bytes touched", "per load"]);
-const MOVED_BY_A_STORE: Measure = STORE_MOVED.titled(&["bytes touched", "per store"]);
+const MOVED_BY_A_LOAD: Measure = LOAD_MOVED.titled(&["bytes moved", "per load"]);
+const MOVED_BY_A_STORE: Measure = STORE_MOVED.titled(&["bytes moved", "per store"]);
 
 /// The share of the bytes that are used, for a sentence.
 const USED_SHARE: Measure = Measure::counted(Section::Counter, "used", USED, Better::Higher, |counters| {

@@ -21,25 +21,18 @@ pub(super) const SIZE: DefaultSize = DefaultSize { on_gpu: 1 << 26, on_simulator
 /// The vector and its initial values on the device; both and a result on the host.
 pub(super) const NEEDS: MemoryNeeds = MemoryNeeds { what: "incrementing a vector", on_device: 2, on_host: 2 };
 
-/// What the lab is about: the bytes that a full multiprocessor has requested at once.
-pub(super) const IN_FLIGHT: Measure = Measure::new(
-    Section::Axis,
-    "bytes_in_flight_per_full_multiprocessor",
-    &["bytes in flight on a full multiprocessor"],
-    Better::Higher,
-    |variant| {
-        let bytes = variant.fact("bytes_in_flight_per_full_multiprocessor")?.as_u64()?;
-        Some(Cell::new(bytes as f64, units::bytes(bytes)))
-    },
-)
-.unit("bytes");
+/// The bytes that a full multiprocessor has requested at once, for programs that read the report.
+pub(super) const BYTES_IN_FLIGHT: &str = "bytes_in_flight_per_full_multiprocessor";
 
-/// The same for a first look.
-const IN_FLIGHT_KIB: Measure =
-    Measure::new(Section::Counter, "kib_in_flight", &["KiB in flight", "per SM"], Better::Higher, |variant| {
-        let bytes = IN_FLIGHT.of(variant)?.value?;
-        Some(Cell::new(bytes, units::three_digits(bytes / KIB)))
-    });
+/// What the lab is about: the same for people.
+pub(super) const IN_FLIGHT: Measure = Measure::new(
+    Section::Counter,
+    "kib_in_flight",
+    &["KiB in flight", "per multiprocessor"],
+    Better::Higher,
+    |variant| Some(Cell::number(variant.fact(BYTES_IN_FLIGHT)?.as_f64()? / KIB)),
+)
+.unit("KiB");
 
 /// The bytes that DRAM needs in flight on a multiprocessor of the model.
 pub(super) const NEEDED: &str = "bytes_in_flight_that_dram_needs";
@@ -47,7 +40,7 @@ pub(super) const NEEDED: &str = "bytes_in_flight_that_dram_needs";
 /// What is in flight of what DRAM needs.
 const OF_NEEDED: Measure =
     Measure::new(Section::Counter, "percent_of_needed", &["% of latency", "x bandwidth"], Better::Higher, |variant| {
-        let percent = 100.0 * IN_FLIGHT.of(variant)?.value? / variant.fact(NEEDED)?.as_f64()?;
+        let percent = 100.0 * KIB * IN_FLIGHT.of(variant)?.value? / variant.fact(NEEDED)?.as_f64()?;
         Some(Cell::new(percent, units::three_digits(percent)))
     })
     .unit("%");
@@ -62,11 +55,8 @@ const OF_NEEDED_DRAWN: Measure =
 /// Bytes of a KiB.
 const KIB: f64 = 1024.0;
 
-/// The same in KiB, for a goal.
-const GOAL_IN_FLIGHT: Measure =
-    Measure::new(Section::Axis, "goal_in_flight", &["KiB in flight"], Better::Higher, |variant| {
-        Some(Cell::number(IN_FLIGHT.of(variant)?.value? / KIB))
-    });
+/// The threads of a block, in words: what else tells the curves of a sweep apart.
+pub(super) const THREADS: &str = "threads_of_a_block";
 
 /// What the names of the words mean.
 pub(super) const MEANINGS: &[Meaning] = &[
@@ -130,7 +120,7 @@ fn needed_in_flight(report: &LabReport) -> Option<Cell> {
 /// What a terminal shows first.
 pub(super) const FIRST: FirstScreen = FirstScreen {
     axes: &[],
-    columns: &[IN_FLIGHT_KIB, OF_NEEDED, OF_NEEDED_DRAWN],
+    columns: &[IN_FLIGHT, OF_NEEDED, OF_NEEDED_DRAWN],
     words: &[("f32", "4 bytes"), ("f32x2", "8 bytes"), ("f32x4", "16 bytes")],
     removes: &[],
     left_out: &[],
@@ -161,7 +151,7 @@ pub(super) const SWEEPS: &[Sweep] = &[Sweep {
     x: "loads",
     title: "independent loads of a thread",
     scale: Scale::Log,
-    series: &["word"],
+    series: &["word", THREADS],
     rows: Rows::EachGroup,
     timed: (&GBPS, Scale::Linear),
     counted: (&[&IN_FLIGHT], Scale::Log),
@@ -175,7 +165,7 @@ pub(super) const SHOWCASE: Showcase = Showcase {
     goals: &[Goal {
         ask: "Choose the loads of a thread that keep latency x bandwidth in flight.",
         row: Row::Named(""),
-        measure: &GOAL_IN_FLIGHT,
+        measure: &IN_FLIGHT,
         unit: " KiB in flight on a full multiprocessor",
         bound: Bound::AtLeast(Target::Of(|report| Some(model(&report.device)?.bytes_in_flight()? / KIB))),
         except: &[],

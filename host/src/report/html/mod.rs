@@ -45,6 +45,8 @@ const NO_COUNTS: &str = "This run has times only. A GPU does not show its access
 pub(super) struct Shown<'r> {
     /// Its sentences and tables.
     pub page: &'r Page,
+    /// The few columns that make a lab's point.
+    pub first: Option<&'r Page>,
     /// Its plots.
     pub plots: Vec<Plot>,
     /// Its rows, with the accesses and lines of each.
@@ -59,21 +61,22 @@ pub(super) struct Shown<'r> {
 
 /// The part of a page about a run, in at most about this many bytes.
 pub(super) fn part(shown: &Shown<'_>, place: &Place, most: usize) -> Markup {
-    let Shown { page, plots, variants, charted, elements, further } = shown;
+    let Shown { page, first, plots, variants, charted, elements, further } = shown;
+    let said = &first.unwrap_or(page).conclusions;
     let found: Vec<_> = variants.iter().flat_map(VariantReport::faults).collect();
     let counted = variants.iter().any(|variant| variant.on_page.is_some());
-    let first = html! {
-        @if !page.conclusions.is_empty() {
+    let above = html! {
+        @if !said.is_empty() {
             section.says aria-label=(place.named("What the numbers show")) {
-                @for sentence in &page.conclusions { p { (webpage::numbers(sentence)) } }
+                @for sentence in said { p { (webpage::numbers(sentence)) } }
             }
         }
         @for line in &page.wrong { p.cost { (line) } }
         @if !found.is_empty() {
             (place.card("What the checks found", &faults::list(&found)))
         }
+        (place.card("Results", &results(*first, page, place)))
         @if !plots.is_empty() { (place.card("Sweep", &webpage::plots(plots))) }
-        (place.card("Results", &results(page, place)))
         (further)
         @if let Some(chart) = memory_chart(variants, *charted) {
             (place.card("What moves between the memories", &html! {
@@ -94,9 +97,9 @@ pub(super) fn part(shown: &Shown<'_>, place: &Place, most: usize) -> Markup {
     };
     // Pictures have what the others leave.
     let source = source::section(variants, place, most / 2);
-    let accesses = accesses::section(variants, place, most.saturating_sub(first.0.len() + source.0.len()));
+    let accesses = accesses::section(variants, place, most.saturating_sub(above.0.len() + source.0.len()));
     html! {
-        (first)
+        (above)
         @if counted {
             (accesses)
             (source)
@@ -119,14 +122,17 @@ fn each_once<'m>(messages: impl Iterator<Item = &'m String>) -> Vec<&'m String> 
     crate::flag_values::each_once(messages.collect())
 }
 
-/// The table of a first screen, or the sweep that stands for it; further sentences and columns
-/// unfold.
-fn first_results(first: &Page, page: &Page, place: &Place) -> Markup {
+/// The tables: that of a first screen, or the sweep that stands for it, above all columns, which
+/// unfold with further sentences; without a first screen, all columns.
+fn results(first: Option<&Page>, page: &Page, place: &Place) -> Markup {
+    let Some(first) = first else {
+        return html! { (all_results(page, page.grids.iter(), "Table of results", place)) (occupancy(page)) };
+    };
     let further = page.conclusions.iter().filter(|sentence| !first.conclusions.contains(sentence));
     html! {
-        (occupancy(page))
         @if first.instead_of_table.is_none() { (table(&first.table, &place.named("Table of results"))) }
         @for grid in &first.grids { (sweep(grid, place)) }
+        (occupancy(page))
         @if !first.legend.is_empty() { ul.quiet { @for sentence in &first.legend { li { (sentence) } } } }
         details {
             summary { "All columns, and what they mean" }
@@ -134,11 +140,6 @@ fn first_results(first: &Page, page: &Page, place: &Place) -> Markup {
             (all_results(page, page.grids.iter().skip(first.grids.len()), "Table of all columns", place))
         }
     }
-}
-
-/// The table, the sweeps of two axes, and what their columns mean.
-fn results(page: &Page, place: &Place) -> Markup {
-    html! { (occupancy(page)) (all_results(page, page.grids.iter(), "Table of results", place)) }
 }
 
 /// The blocks on a multiprocessor, if the rows are about them.

@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use crate::report::measure::Section;
+use crate::report::measure::{BAR, Section};
 use crate::report::table::{Column, Table};
 
 /// A table with more rows scrolls by itself, so that it does not hide what comes after it.
@@ -68,7 +68,11 @@ fn sortable(heads: &[(String, Option<String>)], rows: &[Vec<Text>], names: usize
 
 fn text(column: &Column, row: usize) -> Text {
     let cell = column.cells[row].as_ref();
-    let class = if cell.is_some_and(|cell| cell.best) { "best" } else { "" };
+    let class = match cell {
+        Some(cell) if cell.best => "best",
+        Some(cell) if cell.text.chars().all(|letter| letter == BAR) => "bar",
+        _ => "",
+    };
     Text { text: column.text(row), value: cell.and_then(|cell| cell.value), class }
 }
 

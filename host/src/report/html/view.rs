@@ -12,7 +12,7 @@ use simt::counts::AccessKind;
 use simt::requests::RequestedMemory;
 use webpage::Place;
 
-use super::{first_results, part, results, source};
+use super::{part, results, source};
 use crate::faults::Fault;
 use crate::labs::Showcase;
 use crate::lines::{Listed, ListedLine, Stepped};
@@ -139,7 +139,11 @@ impl RunView {
     /// All of it at once, in at most about this many bytes.
     pub(super) fn part(self, place: &Place, most: usize) -> Markup {
         let Self { page, plots, variants, charted, elements, further, .. } = self;
-        part(&super::Shown { page: &page, plots, variants: &variants, charted, elements, further }, place, most)
+        part(
+            &super::Shown { page: &page, first: None, plots, variants: &variants, charted, elements, further },
+            place,
+            most,
+        )
     }
 
     /// What is shown at once.
@@ -152,7 +156,7 @@ impl RunView {
             plots: webpage::plots(&self.plots).into_string(),
             memory: memory_chart(&self.variants, self.charted).map_or(String::new(), |chart| memory_svg(&chart)),
             elements: maps(&self.variants, self.elements).map_or(String::new(), |maps| elements_svg(&maps)),
-            results: html! { (self.tables()) (self.further) }.into_string(),
+            results: html! { (results(self.first.as_ref(), &self.page, &Place::alone())) (self.further) }.into_string(),
             rows: self.variants.iter().map(row).collect(),
             executed: executed.sum(),
             stopped: self.variants.iter().any(|variant| variant.stopped.is_some()),
@@ -179,15 +183,6 @@ impl RunView {
             made_by: format!("block {x}, {y}, {z}, warp {}", request.warp),
             says: html! { p { (webpage::numbers(&scene.sentence)) } }.into_string(),
         })
-    }
-
-    /// The tables: first the one that makes the point, then that of all columns.
-    fn tables(&self) -> Markup {
-        let place = Place::alone();
-        match &self.first {
-            None => results(&self.page, &place),
-            Some(first) => first_results(first, &self.page, &place),
-        }
     }
 
     fn says(&self) -> Markup {

@@ -55,7 +55,7 @@ pub const LOADS: &[Measure] = &[
         |counters| per_request(Cost::of_loads(counters), TRANSACTIONS),
     )
     .explained(explain::transactions),
-    counter("loads_moved_per_asked", &["global", "loads:", "bytes moved", "/ asked"], Lower, |counters| {
+    counter("loads_moved_per_asked", &["global", "loads:", "bytes moved", "/ requested"], Lower, |counters| {
         per_ideal(Cost::of_loads(counters), TRANSACTIONS)
     })
     .explained(explain::moved),
@@ -93,7 +93,7 @@ pub const STORES: &[Measure] = &[
         |counters| per_request(Cost::of_stores(counters), TRANSACTIONS),
     )
     .explained(explain::transactions),
-    counter("stores_moved_per_asked", &["global", "stores:", "bytes moved", "/ asked"], Lower, |counters| {
+    counter("stores_moved_per_asked", &["global", "stores:", "bytes moved", "/ requested"], Lower, |counters| {
         per_ideal(Cost::of_stores(counters), TRANSACTIONS)
     })
     .explained(explain::moved),
@@ -112,11 +112,11 @@ fn moved(cost: Option<Cost>) -> Option<Cell> {
 
 /// Bytes moved for each byte that is asked for, where rows run on GPUs of different units.
 pub const MOVED: &[Measure] = &[
-    counter("loads_moved_per_asked", &["global", "loads:", "bytes moved", "/ asked"], Lower, |counters| {
+    counter("loads_moved_per_asked", &["global", "loads:", "bytes moved", "/ requested"], Lower, |counters| {
         moved(Cost::of_loads(counters))
     })
     .explained(explain::moved),
-    counter("stores_moved_per_asked", &["global", "stores:", "bytes moved", "/ asked"], Lower, |counters| {
+    counter("stores_moved_per_asked", &["global", "stores:", "bytes moved", "/ requested"], Lower, |counters| {
         moved(Cost::of_stores(counters))
     })
     .explained(explain::moved),

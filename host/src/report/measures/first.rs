@@ -64,8 +64,8 @@ pub const SHARED_LOAD_REQUESTS: Measure =
 
 /// Sectors over the fewest.
 pub const SECTORS_OVER_IDEAL: Measure = LOADS_OVER_IDEAL[0].titled(&["sectors", "/ ideal"]);
-/// Bytes that loads touch for each that is requested.
-pub const MOVED_A_LOAD: Measure = MOVED[0].titled(&["bytes touched", "/ requested"]);
+/// Bytes that loads move for each that is requested.
+pub const MOVED_A_LOAD: Measure = MOVED[0].titled(&["bytes moved", "/ requested"]);
 /// All passes over the banks.
 pub const SHARED_WAVEFRONTS: Measure = SHARED_TOTALS[0].titled(&["shared:", "wavefronts"]);
 /// All bank conflicts.
