@@ -119,7 +119,7 @@ fn plots_use_the_width_there_is() {
     for width in [100, 60, 40] {
         let run = host("access --plot --loads --device sim").env("COLUMNS", width.to_string()).assert().success();
         let text = String::from_utf8_lossy(&run.get_output().stdout).into_owned();
-        let drawn = plot(&text, "Bytes touched per load, by pattern").split("\n\n").next().expect("a plot");
+        let drawn = plot(&text, "Bytes moved per load, by pattern").split("\n\n").next().expect("a plot");
         assert!(drawn.lines().all(|line| line.chars().count() <= width), "{width}: {drawn}");
         assert!(!drawn.contains('\x1b'), "no colours in a pipe: {drawn}");
     }

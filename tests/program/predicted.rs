@@ -71,7 +71,7 @@ fn rows_on_two_models_are_compared_with_their_own() {
     let rows = report["variants"].as_array().expect("variants");
     let speedup = |row: &Value| row["predicted"]["speedup"].as_f64();
     let models: Vec<_> = rows.iter().map(|row| row["predicted"]["model"].as_str().unwrap_or_default()).collect();
-    assert_eq!(models, ["hopper", "hopper", "fermi", "fermi"]);
+    assert_eq!(models, ["fermi", "fermi", "hopper", "hopper"]);
     assert_eq!((speedup(&rows[0]), speedup(&rows[2])), (Some(1.0), Some(1.0)));
 }
 

@@ -11,6 +11,7 @@
 //! loads of each word, by array ────────────────▶ ElementMaps ─┬─ text
 //!                                                            └─ svg
 //! blocks on a multiprocessor ───────────────▶ OccupancyChart ── svg
+//! active lanes of a block's additions ───────────▶ LaneChart ── svg
 //! accesses of few threads, in time ───────────────────▶ Race ── svg
 //! ```
 //!
@@ -34,6 +35,7 @@
 #![forbid(unsafe_code)]
 
 mod elements;
+mod lanes;
 mod memory;
 mod occupancy;
 mod plot;
@@ -45,6 +47,7 @@ mod text;
 mod words;
 
 pub use elements::{Counted, ElementMap, ElementMaps};
+pub use lanes::{LaneChart, LanePanel};
 pub use memory::{Cache, Flow, MemoryChart, MemoryPanel, Way};
 pub use occupancy::{OccupancyChart, OccupancyRow};
 pub use plot::{Plot, Point, ReferenceLine, Scale, Series};
@@ -52,7 +55,8 @@ pub use race::{Race, RaceStep};
 pub use scene::{Cell, Columns, Piece, Row, Scene};
 pub use shapes::{Shape, shapes};
 pub use svg::{
-    Overview, OverviewLine, STYLE, access as access_svg, elements as elements_svg, file, memory as memory_svg,
-    occupancy as occupancy_svg, overview as overview_svg, playing, plot as plot_svg, race as race_svg,
+    Overview, OverviewLine, STYLE, access as access_svg, elements as elements_svg, file, lanes as lanes_svg,
+    memory as memory_svg, occupancy as occupancy_svg, overview as overview_svg, playing, plot as plot_svg,
+    race as race_svg,
 };
 pub use text::{Paint, access as access_text, elements as elements_text, memory as memory_text, plot as plot_text};

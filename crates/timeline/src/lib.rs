@@ -169,7 +169,7 @@ mod tests {
         assert_eq!(lines[8], "In the usual order 1 is read.");
         let svg = timeline.svg();
         for part in
-            ["writes 1, over 1</text>", "k.rs:4</text>", "another thread reads 1, at k.rs:3.", "@keyframes race5"]
+            ["writes 1, over 1</text>", "k.rs:4</text>", "another thread reads 1, at k.rs:3.", "@keyframes plays6-5"]
         {
             assert!(svg.contains(part), "{part}: {svg}");
         }

@@ -22,7 +22,7 @@ use crate::faults::{Fault, Findings};
 use crate::limits;
 use crate::lines::{LineCounts, Lines};
 use crate::predicted::why;
-use crate::report::{self, Comparison, CounterSource, LabReport, RowPrediction, Small, VariantReport};
+use crate::report::{self, Comparison, CounterSource, LabReport, RowPrediction, Small, Subject, VariantReport};
 use crate::stopwatch::Stopwatch;
 use crate::timing::{Times, Timing};
 use crate::units::gigabytes_per_second;
@@ -42,7 +42,8 @@ pub fn run<L: Lab>(device: &Device, options: L::Options, settings: &Settings) ->
     check_files(settings)?;
     let counts_loads =
         settings.lines.draws_elements() || settings.has_page() && L::SHOWCASE.elements.is_some() || L::COUNTS_LOADS;
-    let settings = &Settings { counts_loads, ..settings.clone() };
+    let draws_lanes = settings.has_page() && L::SUBJECTS.contains(&Subject::ActiveLanes);
+    let settings = &Settings { counts_loads, draws_lanes, ..settings.clone() };
     settings.peer.check(device, L::PEERS)?;
     settings.predicted.check(device, settings.counters)?;
     let is_gpu = device.properties().is_gpu();
@@ -173,6 +174,7 @@ pub(super) fn empty_report<L: Lab>(lab: &L, device: &Device, settings: &Settings
         compact: false,
         sweeps: L::SWEEPS,
         plot: settings.plot,
+        plays: settings.play,
         charted: L::SHOWCASE.charted,
         chart: settings.lines.draws_memory(),
         elements: L::SHOWCASE.elements,

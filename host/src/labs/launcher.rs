@@ -92,6 +92,9 @@ impl Record {
     }
 }
 
+/// The additions of a block's tree, at most.
+const STEPS_OF_A_TREE: u32 = 16;
+
 impl<'a> Launcher<'a> {
     /// Launches on `device` and adds each launch to `record`.
     ///
@@ -113,7 +116,8 @@ impl<'a> Launcher<'a> {
         // A page shows both.
         let page = settings.has_page();
         let lines = page || settings.lines.wanted();
-        let watch = if page || settings.lines.watches() { settings.steps.max(1) } else { 0 };
+        let least = if settings.draws_lanes { STEPS_OF_A_TREE } else { 1 };
+        let watch = if page || settings.lines.watches() { settings.steps.max(least) } else { 0 };
         let common = LaunchConfig {
             cache,
             carveout: settings.carveout.or(preferences.carveout),

@@ -41,6 +41,9 @@ pub struct Settings {
     /// with its counts
     #[arg(long, value_name = "FILE.html")]
     pub report: Option<PathBuf>,
+    /// The report's pictures play their wavefronts, if there are several, one after the other
+    #[arg(long, requires = "report")]
+    pub play: bool,
     /// Show every column, and what the names of rows and columns mean
     #[arg(long)]
     pub legend: bool,
@@ -94,6 +97,9 @@ pub struct Settings {
     /// Whether to count how often each element is loaded.
     #[arg(skip)]
     pub counts_loads: bool,
+    /// Whether a page draws the active lanes of reductions.
+    #[arg(skip)]
+    pub draws_lanes: bool,
     /// Where progress is shown.
     #[arg(skip)]
     pub progress: Progress,

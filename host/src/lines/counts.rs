@@ -8,6 +8,7 @@ use std::sync::Arc;
 use serde::Serialize;
 use simt::Report;
 use simt::counts::{AccessKind, InstructionClass, InstructionCounters, InstructionInfo, SourceLine};
+use simt::requests::{Request, RequestedMemory};
 
 use super::seen::Seen;
 
@@ -21,6 +22,9 @@ pub struct LineCounts {
     pub(super) ptx: BTreeMap<u32, String>,
     /// Instructions without a source line, if others have one.
     pub(super) elsewhere: Counted,
+    /// Of the first launch's watched block: for each store to shared memory that its warps make in
+    /// turn, the active lanes of each warp; 0 where a warp makes none.
+    pub(super) lanes: Vec<Vec<u32>>,
     /// How many requests of each access to keep, to step through.
     steps: usize,
 }
@@ -51,6 +55,9 @@ impl LineCounts {
         for request in report.requests() {
             self.line_of(report.instruction_of(request), has_source).seen.add(report, request);
         }
+        if self.lanes.is_empty() {
+            self.lanes = lanes(report);
+        }
         if self.steps > 0 {
             // As a warp makes them, which may be by several instructions in turn.
             let mut requests: Vec<_> = report.requests().iter().collect();
@@ -70,6 +77,25 @@ impl LineCounts {
             None => &mut self.elsewhere,
         }
     }
+}
+
+/// The active lanes of stores to shared memory: for each that a warp makes in turn, those of each
+/// warp.
+fn lanes(report: &Report) -> Vec<Vec<u32>> {
+    let is_store = |request: &&Request| (request.memory, request.kind) == (RequestedMemory::Shared, AccessKind::Store);
+    let mut stores: Vec<_> = report.requests().iter().filter(is_store).collect();
+    stores.sort_by_key(|request| (request.warp, request.step));
+    let warps = stores.last().map_or(0, |last| last.warp as usize + 1);
+    let mut lanes: Vec<Vec<u32>> = Vec::new();
+    for of_warp in stores.chunk_by(|a, b| a.warp == b.warp) {
+        for (step, request) in of_warp.iter().enumerate() {
+            if step == lanes.len() {
+                lanes.push(vec![0; warps]);
+            }
+            lanes[step][request.warp as usize] = request.mask;
+        }
+    }
+    lanes
 }
 
 /// The counts of a line.

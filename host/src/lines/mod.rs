@@ -73,6 +73,8 @@ pub struct Lines {
     pictured: Pictured,
     /// All of the predicted waiting; 0 without predicted times.
     waited: f64,
+    /// The active lanes of stores to shared memory, as in [`LineCounts`].
+    lanes: Vec<Vec<u32>>,
 }
 
 /// One line, or the instructions without a line.
@@ -177,9 +179,14 @@ impl Lines {
         Self::of(counts, ptx, sources, None)
     }
 
+    /// The active lanes of stores to shared memory, of each warp in turn.
+    pub(crate) fn lanes(&self) -> &[Vec<u32>] {
+        &self.lanes
+    }
+
     /// All lines, or so many of the worst.
     pub(crate) fn of(counts: LineCounts, ptx: &str, sources: &[PathBuf], hot: Option<u64>) -> Self {
-        let LineCounts { by_source, by_ptx, ptx: texts, elsewhere, .. } = counts;
+        let LineCounts { by_source, by_ptx, ptx: texts, elsewhere, lanes, .. } = counts;
         let of_ptx = by_source.is_empty() && !by_ptx.is_empty();
         let mut sources = Sources::also_in(sources);
         for place in by_source.keys() {
@@ -196,7 +203,7 @@ impl Lines {
             rows.sort_by_key(|row| Reverse(row.counted.cost()));
             rows.truncate(usize::try_from(most).unwrap_or(usize::MAX));
         }
-        Self { rows, sources, of_ptx, sorted: hot.is_some(), listed: true, pictured: Pictured::None, waited }
+        Self { rows, sources, of_ptx, sorted: hot.is_some(), listed: true, pictured: Pictured::None, waited, lanes }
     }
 }
 

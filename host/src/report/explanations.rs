@@ -215,7 +215,7 @@ pub(super) fn predicted(shown: Shown<'_>) -> Vec<Explanation> {
     if launch.fold(0.0, f64::max) > 0.25 {
         let most = times.iter().filter_map(|time| Some(time.launches.first()?.1.empty_us)).fold(0.0, f64::max);
         let empty = units::milliseconds(most / 1e3);
-        let text = format!("An empty launch takes {empty}: larger data shows more, which labs take with --predict.");
+        let text = format!("An empty launch takes {empty}. Larger data, as with --predict, shows more.");
         all.extend(one("predicted launch", text));
     }
     all

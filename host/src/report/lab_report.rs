@@ -73,6 +73,9 @@ pub struct LabReport {
     /// Whether a terminal shows the plots.
     #[serde(skip)]
     pub plot: bool,
+    /// Whether a page's pictures play their wavefronts.
+    #[serde(skip)]
+    pub plays: bool,
     /// The two rows that a memory chart compares where more ran.
     #[serde(skip)]
     pub charted: Charted,

@@ -29,6 +29,7 @@ mod grid;
 mod html;
 mod json;
 mod lab_report;
+mod lanes;
 mod launch_times;
 mod markdown;
 mod measure;
@@ -119,6 +120,7 @@ pub(crate) fn part(report: &LabReport, page: &Page, place: &Place, most: usize) 
         first: Some(&first),
         plots: report.plots(),
         variants: &report.variants,
+        plays: report.plays,
         charted: report.charted,
         elements: report.elements,
         further,

@@ -5,7 +5,7 @@
 use serde::Serialize;
 
 use device::{Model, Properties};
-use picture::OccupancyChart;
+use picture::{LaneChart, OccupancyChart};
 
 use wording::WIDTH;
 
@@ -13,6 +13,7 @@ use super::explanations;
 use super::first::{self, FirstScreen, Meaning, SENTENCE_LINES};
 use super::grid;
 use super::lab_report::LabReport;
+use super::lanes;
 use super::measure::{Explanation, Measure, Section, Shown};
 use super::occupancy;
 use super::table::{self, Table};
@@ -43,6 +44,9 @@ pub struct Page {
     /// Blocks on a multiprocessor, if the rows are about them.
     #[serde(skip)]
     pub occupancy: Option<OccupancyChart>,
+    /// The active lanes of reductions, if the rows are about them.
+    #[serde(skip)]
+    pub lanes: Option<LaneChart>,
     /// What the columns mean, each term once.
     pub legend: Vec<String>,
     /// What the numbers show.
@@ -84,6 +88,7 @@ impl Page {
             wrong: wrong(report),
             grids,
             occupancy: occupancy::chart(report),
+            lanes: lanes::chart(report),
             legend: explained(&measures, shown, dashes),
             conclusions: report.conclusions.iter().cloned().chain(report.right_in_orders()).collect(),
         }

@@ -7,6 +7,7 @@
 mod access;
 mod elements;
 mod horizontal;
+mod lanes;
 mod memory;
 mod occupancy;
 mod overview;
@@ -16,6 +17,7 @@ mod race;
 
 pub use access::access;
 pub use elements::elements;
+pub use lanes::lanes;
 pub use memory::memory;
 pub use occupancy::occupancy;
 pub use overview::{Overview, OverviewLine, overview};

@@ -68,6 +68,6 @@ mod tests {
         ] {
             assert!(drawn.contains(part), "{part}: {drawn}");
         }
-        assert!(super::super::playing(&drawn).contains("@keyframes race2"));
+        assert!(super::super::playing(&drawn).contains("@keyframes plays3-2"));
     }
 }

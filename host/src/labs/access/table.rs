@@ -206,14 +206,14 @@ pub(super) const CONCLUSIONS: &[Conclusion] = &[
     )
     .holds(&[Holds::Same(1, 5), Holds::More(4, 3)]),
     Conclusion::new(
-        "A warp pays for the memory it touches, not for what it requests: on {} an aligned load takes {}, in any order of lanes, \
-         misaligned {}, scattered {}, of whose bytes {} is used.",
+        "A warp pays for the memory it touches, not for what it requests: on {}, an aligned load takes {} in any order of lanes, \
+         a misaligned one {}, a scattered one {}, of which it uses {}.",
         &[ON, ALIGNED_IN_UNITS, MISALIGNED, SCATTERED, SCATTERED_USED, PERMUTED, ALIGNED],
     )
     .holds(&[Holds::Same(6, 5), Holds::If(|report| LINES.find(report).is_none())]),
     Conclusion::new(
-        "On {}, a warp's aligned load takes {} transactions, in another order {}; misaligned it takes {}, scattered {}, of whose bytes \
-         {} is used.",
+        "On {}, a warp's aligned load takes {} transactions, in another order of lanes {}; a misaligned one takes {}, a scattered one {}, \
+         of whose bytes it uses {}.",
         &[ON, ALIGNED, PERMUTED, MISALIGNED, SCATTERED, SCATTERED_USED],
     )
     .holds(&[Holds::Differ(1, 2)]),

@@ -127,7 +127,7 @@ pub(super) const CONCLUSIONS: &[Conclusion] = &[
     .holds(&[Holds::More(1, 0), Holds::More(2, 3)]),
     Conclusion::new(
         "One address for all 32 lanes is {} access. A different table entry for each lane is {} addresses, served one after another; in \
-         global memory they lie in {} sectors, which a load gets together.",
+         global memory the entries lie in {} sectors, which one load fetches together.",
         &[Of(POLYNOMIAL, &CONSTANT_ADDRESSES), Of(LOOKUP, &CONSTANT_ADDRESSES), Whole(sectors_of_a_lookup)],
     )
     .holds(&[

@@ -100,8 +100,8 @@ pub(super) const CONCLUSIONS: &[Conclusion] = &[
     )
     .holds(&[Holds::More(0, 1)]),
     Conclusion::new(
-        "The second of two linear vectors begins inside a sector, where the first ends: a load takes {}, of aligned \
-         vectors {}.",
+        "The second of two linear vectors begins inside a sector, where the first ends: a load takes {}; from aligned \
+         vectors, {}.",
         &[Of(LINEAR, &A_LOAD_IN_UNITS), Of(SHARED, &A_LOAD), Of(LINEAR, &A_LOAD)],
     )
     .holds(&[Holds::Differ(1, 2)]),

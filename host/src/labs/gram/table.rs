@@ -108,7 +108,7 @@ pub(super) const CONCLUSIONS: &[Conclusion] = &[
         &[Speedup(Row::Named("registers"), Row::Named("mirrored"))],
     ),
     Conclusion::new(
-        "The rate counts all products, of which {} computes half, as the others follow by symmetry: so it is beyond \
+        "The rate counts all products. As half of them follow by symmetry, {} computes only the others, and exceeds \
          the limit.",
         &[Name(BEST)],
     )

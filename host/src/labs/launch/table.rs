@@ -140,7 +140,7 @@ pub(super) const CONCLUSIONS: &[Conclusion] = &[
         &[Whole(|report| Some(Cell::text(model_of(report)?.chip.split(" (").next()?))), Whole(needed_in_flight)],
     ),
     Conclusion::new(
-        "The more bytes are in flight, the more of the wait for memory is hidden. Four loads of 4 bytes keep as much in flight as one of \
+        "More bytes in flight hide more of the latency of memory. Four loads of 4 bytes keep as much in flight as one of \
          16, with {} load requests instead of {}.",
         &[Of(FOUR_LOADS, &LOAD_REQUESTS), Of(WIDE_LOAD, &LOAD_REQUESTS)],
     )
@@ -154,7 +154,7 @@ pub(super) const SWEEPS: &[Sweep] = &[Sweep {
     series: &["word", THREADS],
     rows: Rows::EachGroup,
     timed: (&GBPS, Scale::Linear),
-    counted: (&[&IN_FLIGHT], Scale::Log),
+    counted: (&[&IN_FLIGHT], Scale::Linear),
 }];
 
 pub(super) const SHOWCASE: Showcase = Showcase {

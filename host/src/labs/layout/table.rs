@@ -144,7 +144,7 @@ pub(super) const CONCLUSIONS: &[Conclusion] = &[
         &[Of(SUM_ROWS, &A_LOAD_IN_UNITS), Of(SUM_COLUMNS, &A_LOAD)],
     ),
     Conclusion::new(
-        "Through pointers, a warp first loads the pointer to its row, one sector for all lanes: {} load requests, instead of {} with a \
+        "Through pointers, a warp first loads the pointer to its row, one sector for all lanes: {} load requests instead of {} with a \
          pitch.",
         &[Of(POINTERS, &LOAD_REQUESTS), Of(PITCHED, &LOAD_REQUESTS)],
     )

@@ -162,7 +162,7 @@ pub(super) const CONCLUSIONS: &[Conclusion] = &[
         &[Of(TILED32, &LOADS_OF_AN_ELEMENT), Of(NAIVE, &LOADS_OF_AN_ELEMENT)],
     )
     .holds(&[Holds::More(1, 0), Holds::If(|report| Row::Named("registers").find(report).is_none())]),
-    Conclusion::new("Asynchronous copies fetch the next tiles while the products of one run, which no count here shows.", &[])
+    Conclusion::new("Asynchronous copies fetch the next tiles while the products of the current ones run. No count here shows that.", &[])
         .holds(&[Holds::If(|report| !report.device.is_gpu() && ASYNC.find(report).is_some())]),
 ];
 

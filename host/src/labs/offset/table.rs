@@ -133,7 +133,7 @@ pub(super) const FIRST: FirstScreen = FirstScreen {
 
 pub(super) const CONCLUSIONS: &[Conclusion] = &[
     Conclusion::new(
-        "The slowest offset, {}, takes {} times as long as offset 0: neighbouring warps share it in the cache.",
+        "The slowest offset, {}, takes {} times as long as offset 0: neighbouring warps share the extra sector in the cache.",
         &[Name(SLOWEST), Of(SLOWEST, &SLOWDOWN)],
     )
     .holds(&[Holds::If(begins_at_0)]),

@@ -171,7 +171,7 @@ pub(super) const CONCLUSIONS: &[Conclusion] = &[
     )
         .holds(&[Holds::Differ(0, 1)]),
     Conclusion::new(
-        "By columns it takes {} either way, and by rows of the transposed copy {}.",
+        "By columns, a load takes {} either way; by rows of the transposed copy, {}.",
         &[Of(COLUMNS_PITCHED, &A_LOAD_IN_UNITS), Of(TRANSPOSED, &A_LOAD), Of(Row::Named("columns-linear"), &A_LOAD_IN_UNITS)],
     )
     .holds(&[Holds::Same(0, 2)]),

@@ -228,7 +228,7 @@ pub(super) const CONCLUSIONS: &[Conclusion] = &[
     )
     .holds(&[ONE_SIZE]),
     Conclusion::new(
-        "reduce6 leaves the last steps to one warp, whose lanes run out of work: {} active lanes, fewer instructions.",
+        "reduce6 leaves the last additions to one warp, some of whose lanes are idle: {} active lanes on average, but fewer instructions.",
         &[Of(REDUCE6, LANES), Of(REDUCE5, LANES), Of(REDUCE5, EXECUTED), Of(REDUCE6, EXECUTED)],
     )
     .holds(&[ONE_SIZE, Holds::More(1, 0), Holds::More(2, 3)]),

@@ -198,7 +198,7 @@ pub(super) const CONCLUSIONS: &[Conclusion] = &[
         Holds::If(|report| GLOBAL.find(report).is_some_and(|row| row.predicted_time().is_none())),
     ]),
     Conclusion::new(
-        "Means of columns are coalesced with a thread for each: {} a load. But those are few threads: more of them hide more of the wait.",
+        "With a thread for each column, loads are coalesced: {} each. But there are few threads, and more would hide more of the latency.",
         &[Of(MEANS_GLOBAL, &A_LOAD_IN_UNITS)],
     )
     .holds(&[Holds::If(|report| {
@@ -206,7 +206,7 @@ pub(super) const CONCLUSIONS: &[Conclusion] = &[
         cost.is_some_and(|cost| cost.per_ideal < 1.5)
     })]),
     Conclusion::new(
-        "But that is too few threads to hide the wait for memory (predicted): more threads for each column help.",
+        "Predicted: these are too few threads to hide the latency of memory; more threads for each column help.",
         &[],
     )
     .holds(&[Holds::If(|report| {

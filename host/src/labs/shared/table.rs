@@ -124,8 +124,8 @@ pub(super) const CONCLUSIONS: &[Conclusion] = &[
     )
     .holds(&[Holds::More(2, 0), Holds::If(|report| MIDDLE.find(report).and_then(|row| RESIDENT_BLOCKS.of(row)).is_none())]),
     Conclusion::new(
-        "The carveout is a hint: a percentage of the most shared memory, rounded up to a size that exists: with 0 % the occupancy is {}, \
-         with 100 % it is {}. Without one, the smallest that holds the most blocks is taken.",
+        "The carveout is a hint: a percentage of the largest shared memory, rounded up to a size that the GPU has. With 0 % the occupancy is \
+         {}, with 100 % it is {}. Without a carveout, the smallest size that holds the most blocks is used.",
         &[Of(Row::Named("carveout-0"), &OCCUPANCY), Of(Row::Named("carveout-100"), &OCCUPANCY)],
     )
     .holds(&[Holds::More(1, 0)]),

@@ -118,7 +118,7 @@ pub(super) const CONCLUSIONS: &[Conclusion] = &[
     ),
     Conclusion::new(
         "Down a column, 32 texels touch {} sectors in a texture (as modelled) and {} in row order; along a row, {} and {}. Morton order \
-         touches what the texture does.",
+         touches as many as the texture.",
         &[
             Of(Row::Named("columns-texture"), &SECTORS_A_WARP),
             Of(COLUMNS, &SECTORS_A_WARP),

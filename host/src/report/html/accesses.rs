@@ -5,7 +5,7 @@
 use std::cmp::Reverse;
 
 use maud::{Markup, PreEscaped, html};
-use picture::Scene;
+use picture::{Scene, playing};
 use webpage::Place;
 
 use crate::lines::{Listed, ListedLine};
@@ -23,13 +23,14 @@ struct Shape<'r> {
     source: String,
 }
 
-/// The section, with pictures of at most this many bytes; nothing if there is no access.
-pub(super) fn section(variants: &[VariantReport], place: &Place, most: usize) -> Markup {
+/// The section, with pictures of at most this many bytes, which may play their wavefronts; nothing
+/// if there is no access.
+pub(super) fn section(variants: &[VariantReport], place: &Place, plays: bool, most: usize) -> Markup {
     let (shapes, by_variant) = shapes(variants);
     if shapes.is_empty() {
         return Markup::default();
     }
-    let drawings = draw(&shapes, &by_variant, most);
+    let drawings = draw(&shapes, &by_variant, plays, most);
     let left_out = drawings.iter().filter(|drawing| drawing.is_none()).count();
     let content = html! {
         p.quiet {
@@ -106,7 +107,7 @@ fn price(scene: &Scene) -> (u64, bool) {
 }
 
 /// The drawings of as many shapes as fit.
-fn draw(shapes: &[Shape<'_>], by_variant: &[Vec<usize>], most: usize) -> Vec<Option<String>> {
+fn draw(shapes: &[Shape<'_>], by_variant: &[Vec<usize>], plays: bool, most: usize) -> Vec<Option<String>> {
     let mut drawings = vec![None; shapes.len()];
     let mut room = most;
     let rounds = by_variant.iter().map(Vec::len).max().unwrap_or(0);
@@ -115,6 +116,7 @@ fn draw(shapes: &[Shape<'_>], by_variant: &[Vec<usize>], most: usize) -> Vec<Opt
             continue;
         }
         let drawing = webpage::figure(shapes[*index].scene, &caption(&shapes[*index])).into_string();
+        let drawing = if plays { playing(&drawing) } else { drawing };
         let Some(rest) = room.checked_sub(drawing.len()) else { break };
         room = rest;
         drawings[*index] = Some(drawing);

@@ -19,7 +19,7 @@ mod table;
 mod view;
 
 use maud::{Markup, PreEscaped, html};
-use picture::{Counted, ElementMaps, Plot, elements_svg, memory_svg, occupancy_svg};
+use picture::{Counted, ElementMaps, Plot, elements_svg, lanes_svg, memory_svg, occupancy_svg};
 use webpage::Place;
 
 use super::elements::{Elements, maps};
@@ -51,6 +51,8 @@ pub(super) struct Shown<'r> {
     pub plots: Vec<Plot>,
     /// Its rows, with the accesses and lines of each.
     pub variants: &'r [VariantReport],
+    /// Whether pictures play their wavefronts.
+    pub plays: bool,
     /// The two rows that the memory chart compares where more ran.
     pub charted: Charted,
     /// Whose loads of each element are drawn.
@@ -61,7 +63,7 @@ pub(super) struct Shown<'r> {
 
 /// The part of a page about a run, in at most about this many bytes.
 pub(super) fn part(shown: &Shown<'_>, place: &Place, most: usize) -> Markup {
-    let Shown { page, first, plots, variants, charted, elements, further } = shown;
+    let Shown { page, first, plots, variants, plays, charted, elements, further } = shown;
     let said = &first.unwrap_or(page).conclusions;
     let found: Vec<_> = variants.iter().flat_map(VariantReport::faults).collect();
     let counted = variants.iter().any(|variant| variant.on_page.is_some());
@@ -97,7 +99,7 @@ pub(super) fn part(shown: &Shown<'_>, place: &Place, most: usize) -> Markup {
     };
     // Pictures have what the others leave.
     let source = source::section(variants, place, most / 2);
-    let accesses = accesses::section(variants, place, most.saturating_sub(above.0.len() + source.0.len()));
+    let accesses = accesses::section(variants, place, *plays, most.saturating_sub(above.0.len() + source.0.len()));
     html! {
         (above)
         @if counted {
@@ -126,13 +128,13 @@ fn each_once<'m>(messages: impl Iterator<Item = &'m String>) -> Vec<&'m String> 
 /// unfold with further sentences; without a first screen, all columns.
 fn results(first: Option<&Page>, page: &Page, place: &Place) -> Markup {
     let Some(first) = first else {
-        return html! { (all_results(page, page.grids.iter(), "Table of results", place)) (occupancy(page)) };
+        return html! { (all_results(page, page.grids.iter(), "Table of results", place)) (drawings(page)) };
     };
     let further = page.conclusions.iter().filter(|sentence| !first.conclusions.contains(sentence));
     html! {
         @if first.instead_of_table.is_none() { (table(&first.table, &place.named("Table of results"))) }
         @for grid in &first.grids { (sweep(grid, place)) }
-        (occupancy(page))
+        (drawings(page))
         @if !first.legend.is_empty() { ul.quiet { @for sentence in &first.legend { li { (sentence) } } } }
         details {
             summary { "All columns, and what they mean" }
@@ -142,13 +144,19 @@ fn results(first: Option<&Page>, page: &Page, place: &Place) -> Markup {
     }
 }
 
-/// The blocks on a multiprocessor, if the rows are about them.
-fn occupancy(page: &Page) -> Markup {
+/// The blocks on a multiprocessor, or the active lanes, if the rows are about them.
+fn drawings(page: &Page) -> Markup {
     html! {
         @if let Some(chart) = &page.occupancy {
             figure {
                 (PreEscaped(occupancy_svg(chart)))
                 figcaption { "Blocks on a multiprocessor at once, each as wide as its part of the threads that fit." }
+            }
+        }
+        @if let Some(chart) = &page.lanes {
+            figure {
+                (PreEscaped(lanes_svg(chart)))
+                figcaption { "A block's additions, a row each, warp beside warp. A warp without an active lane takes no time." }
             }
         }
     }

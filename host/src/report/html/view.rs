@@ -140,7 +140,16 @@ impl RunView {
     pub(super) fn part(self, place: &Place, most: usize) -> Markup {
         let Self { page, plots, variants, charted, elements, further, .. } = self;
         part(
-            &super::Shown { page: &page, first: None, plots, variants: &variants, charted, elements, further },
+            &super::Shown {
+                page: &page,
+                first: None,
+                plots,
+                variants: &variants,
+                plays: false,
+                charted,
+                elements,
+                further,
+            },
             place,
             most,
         )

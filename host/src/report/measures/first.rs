@@ -39,7 +39,7 @@ pub const RESIDENT_BLOCKS: Measure =
 
 /// The same, drawn: a sign for each block.
 pub const BLOCKS_DRAWN: Measure =
-    Measure::counted(Section::Counter, "resident_blocks_drawn", &["that is,", "block by block"], Neither, |counters| {
+    Measure::counted(Section::Counter, "resident_blocks_drawn", &["one #", "for each"], Neither, |counters| {
         Some(Cell::bar(counters.occupancy?.blocks() as usize))
     });
 

@@ -133,6 +133,7 @@ fn report(device: Properties) -> LabReport {
         compact: false,
         sweeps: &[],
         plot: false,
+        plays: false,
         charted: None,
         chart: false,
         elements: None,
