@@ -115,6 +115,23 @@ fn every_lab_writes_a_page_and_prints_what_it_prints_without() {
 }
 
 #[test]
+fn a_page_draws_the_active_lanes_of_reductions_and_plays_wavefronts() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("r.html");
+    let reduce = "reduce --reduce1 --reduce2 --reduce3 --size 2048 --device sim";
+    let page = |flags: &str| {
+        host(&format!("{reduce} {flags} --report")).arg(&file).assert().success();
+        std::fs::read_to_string(&file).expect("a page")
+    };
+    let (still, playing) = (page(""), page("--play"));
+    // 128, 64, ... 1 lanes of 8 warps, which reduce1 keeps for five of the additions.
+    assert!(still.contains("255 of 1504 in reduce1; 255 of 384 in reduce2, reduce3."), "{still}");
+    // reduce2's first addition has conflicts of two ways.
+    assert!(playing.contains("@keyframes plays2-1") && !still.contains("@keyframes"), "{playing}");
+    fails(host(&format!("{reduce} --play")), 2, &["--report"]);
+}
+
+#[test]
 fn the_33rd_column_pays_on_the_page() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("t.html");
