@@ -132,9 +132,10 @@ pub fn numbers(sentence: &str) -> Markup {
     html! {
         @for (index, word) in sentence.split(' ').enumerate() {
             @if index > 0 { " " }
-            @let number = word.trim_end_matches(['.', ',', ';', ':', '%']);
+            @let inside = word.trim_start_matches('(');
+            @let number = inside.trim_end_matches(['.', ',', ';', ':', '%', ')']);
             @if !number.is_empty() && number.parse::<f64>().is_ok_and(f64::is_finite) {
-                b { (number) } (&word[number.len()..])
+                (&word[..word.len() - inside.len()]) b { (number) } (&inside[number.len()..])
             } @else {
                 (word)
             }
@@ -148,8 +149,8 @@ mod tests {
 
     #[test]
     fn numbers_of_a_sentence_stand_out_and_it_is_escaped() {
-        let said = numbers("A 32 x 32 tile of f32 <b> takes 32.0 wavefronts, or 1.00.").into_string();
-        let expected = "A <b>32</b> x <b>32</b> tile of f32 &lt;b&gt; takes <b>32.0</b> wavefronts, or <b>1.00</b>.";
+        let said = numbers("A 32 x 32 tile of f32 <b> takes 32.0 wavefronts (32 ways), or 1.00.").into_string();
+        let expected = "A <b>32</b> x <b>32</b> tile of f32 &lt;b&gt; takes <b>32.0</b> wavefronts (<b>32</b> ways), or <b>1.00</b>.";
         assert_eq!(said, expected);
     }
 
