@@ -8,12 +8,12 @@
 
 use std::collections::HashMap;
 use std::fmt::Write;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use baseline::Baseline;
 use clap::Args;
 use common::output_file;
+use device::input_file::Kind;
 use device::{Error, Result, names};
 use goals::requirement::{Judged, Kernel, Machine, Requirement, of_file};
 use picture::access_text;
@@ -22,6 +22,16 @@ use wording::{WIDTH, printable, several, wrapped};
 
 use crate::baselines::{Against, BaselineFlags, Outcome};
 use crate::{registers, terminal};
+
+/// The most bytes of a file with goals.
+const LONGEST: usize = 1 << 20;
+
+/// A file with goals, from a pipe, too.
+const GOALS: Kind = Kind {
+    name: "a file with goals",
+    refuses: |bytes, _| (bytes.len() > LONGEST).then_some("it is longer than 1 MiB"),
+    other: |_| None,
+};
 
 /// The flags.
 #[derive(Args, Clone, Debug, Default)]
@@ -88,8 +98,7 @@ impl RequireFlags {
         }
         for file in &self.goals {
             let failed = |why: String| Error::request("--goals", format!("{}: {}", file.display(), printable(&why)));
-            let text = fs::read_to_string(file).map_err(|error| failed(error.to_string()))?;
-            let goals = of_file(&text).map_err(failed)?;
+            let goals = of_file(&GOALS.read(file)?).map_err(failed)?;
             if goals.is_empty() {
                 return Err(failed("there is no [[goal]]".to_owned()));
             }

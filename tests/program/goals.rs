@@ -122,7 +122,8 @@ fn registers_are_those_of_ptxas() {
 #[test]
 fn goals_that_cannot_be_judged_are_refused() {
     for (flags, message) in [
-        (&["--goals", "no-such.toml"][..], "--goals: no-such.toml: "),
+        (&["--goals", "no-such.toml"][..], "no-such.toml: cannot be read: "),
+        (&["--goals", "."], ".: is not a file with goals: it is a folder or a device"),
         (&["--require", "loads"], "a goal needs <=, <, ==, >= or >"),
         (&["--require", "occupancy > 1"], "give --device sim:MODEL"),
         (&["--require", "launches == 1", "--predict"], "--predict runs a part of the blocks"),

@@ -36,6 +36,14 @@ fn size(bytes: &[u8], offset: usize) -> Option<usize> {
     number::<4>(bytes, offset)?.try_into().ok()
 }
 
+/// What a file has that a program names. Devices are refused: some never end.
+pub fn of_file(path: &str) -> std::io::Result<Vec<u8>> {
+    match std::fs::metadata(path)?.is_file() {
+        true => std::fs::read(path),
+        false => Err(std::io::Error::other("not a file")),
+    }
+}
+
 /// The PTX in the bytes of an image.
 pub fn ptx_of(bytes: &[u8]) -> Done<String> {
     let text = |bytes: &[u8]| {

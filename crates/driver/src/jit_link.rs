@@ -10,7 +10,7 @@ use std::ffi::c_uint;
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 
 use crate::boundary::{Done, In, Out, Status, Text, jit_linker, say};
-use crate::image::wrap;
+use crate::image::{self, wrap};
 use crate::link::{input, linked};
 
 /// With an older version than 12.3, numba-cuda compiles to PTX and not to LTO-IR, and cuda.core
@@ -134,7 +134,7 @@ jit_linker! {
 
     fn nvJitLinkAddFile(handle: usize, kind: c_uint, path: Text) {
         let path = path.get().map_err(|_| INVALID_INPUT)?;
-        let bytes = std::fs::read(&path).map_err(|error| {
+        let bytes = image::of_file(&path).map_err(|error| {
             with(handle, |job| Err::<(), _>(failed(job, INVALID_INPUT, &format!("nvJitLink: {path}: {error}"))))
                 .expect_err("an error is returned")
         })?;

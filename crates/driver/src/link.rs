@@ -7,7 +7,7 @@ use std::ffi::c_uint;
 use crate::boundary::images::{bytes_at, objects_at};
 use crate::boundary::pointers::Lasting;
 use crate::boundary::{Done, In, Out, Status, Text, driver, say};
-use crate::image::{ptx_of, wrap};
+use crate::image::{self, ptx_of, wrap};
 use crate::log::Log;
 use crate::objects::Handle;
 use crate::objects::Link;
@@ -145,7 +145,7 @@ driver! {
     fn cuLinkAddFile_v2(
         link: Handle, kind: c_uint, path: Text, count: c_uint, options: In<c_uint>, values: In<Out<u8>>,
     ) {
-        let bytes = std::fs::read(path.get()?).map_err(|_| Status::FILE_NOT_FOUND)?;
+        let bytes = image::of_file(&path.get()?).map_err(|_| Status::FILE_NOT_FOUND)?;
         add(link, &bytes, kind)
     }
 

@@ -13,7 +13,7 @@ use simt::programs::KernelInfo;
 use crate::allocations::share_variable;
 use crate::boundary::pointers::Lasting;
 use crate::boundary::{Done, In, Out, Status, Text, driver, say};
-use crate::image::ptx_of;
+use crate::image::{self, ptx_of};
 use crate::link::text_at;
 use crate::log::Log;
 use crate::objects::{Function, Handle, Module};
@@ -75,8 +75,7 @@ pub fn load_ptx(ptx: &str) -> Done<Handle> {
 }
 
 fn load_file(path: Text, log: Log) -> Done<Handle> {
-    let path = path.get()?;
-    let bytes = std::fs::read(path).map_err(|_| Status::FILE_NOT_FOUND)?;
+    let bytes = image::of_file(&path.get()?).map_err(|_| Status::FILE_NOT_FOUND)?;
     load(&ptx_of(&bytes)?, log)
 }
 

@@ -54,9 +54,10 @@ pub fn shown(messages: &str, macros: &[PathBuf], colour: bool) -> String {
 }
 
 /// A message without paths of this machine: notes on a type whose name is so long that rustc has
-/// written it to a file, and the folders of the macros.
+/// written it to a file, and on the libraries that it has loaded; and the folders of the macros.
 fn without_paths(rendered: &str, macros: &[PathBuf]) -> String {
-    let of_file = |line: &&str| line.contains("has been written to '") || line.contains("consider using `--verbose`");
+    let notes = ["has been written to '", "consider using `--verbose`", " loaded from ", ".rlib", ".rmeta"];
+    let of_file = |line: &&str| notes.iter().any(|note| line.contains(note));
     let kept: Vec<&str> = rendered.lines().filter(|line| !of_file(line)).collect();
     let folders = macros.iter().filter_map(|folder| folder.to_str());
     // The last two parts say which library it is.
@@ -191,6 +192,7 @@ mod tests {
     fn no_path_of_the_machine_is_shown() {
         let text = "error: expected `S<S<...>>`\n  |\n  = note: the full name for the type has been written to '/home/x/a.long-type-1.txt'\n\
                     \x20 = note: consider using `--verbose` to print the full type name to the console\n\
+                    \x20 = note: first definition in `cuda_std` loaded from /home/x/libcuda_std-1.rlib\n\
                     \x20::: /clone/macros/src/lib.rs:7:1\n";
         let shown = without_paths(text, &[PathBuf::from("/clone/macros/src")]);
         assert_eq!(shown, "error: expected `S<S<...>>`\n  |\n ::: macros/src/lib.rs:7:1");

@@ -26,7 +26,7 @@ fn run(arguments: &[String]) -> Result<(), String> {
         }
     }
     let input = input.ok_or("no input file")?;
-    let ptx = std::fs::read(&input).map_err(|error| format!("{input}: {error}"))?;
+    let ptx = coalesce_driver::image::of_file(&input).map_err(|error| format!("{input}: {error}"))?;
     let text = String::from_utf8_lossy(&ptx);
     let text = text.trim_end_matches('\0');
     ptx::parse(&input, text).map_err(|errors| format!("{errors}"))?;

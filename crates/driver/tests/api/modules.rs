@@ -186,6 +186,7 @@ fn what_the_stand_in_for_nvjitlink_cannot_do_has_its_numbers_and_texts() {
     assert_eq!(driver.nvJitLinkAddData(link, 1, b"\x7fELF...".as_ptr(), 7, null()), 8);
     assert_eq!(driver.nvJitLinkAddData(link, 2, null(), 7, null()), 3);
     assert_eq!(driver.nvJitLinkAddFile(link, 2, c"/no/such/file".as_ptr()), 3);
+    assert_eq!(driver.nvJitLinkAddFile(link, 2, c"/dev/zero".as_ptr()), 3);
     assert_eq!(driver.nvJitLinkAddData(link, 2, b"nonsense".as_ptr(), 8, null()), 0);
     assert_eq!(driver.nvJitLinkComplete(link), 4);
     let mut bytes = 0;

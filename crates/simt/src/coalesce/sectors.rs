@@ -59,8 +59,8 @@ pub(crate) fn turns_of_sectors(access: &Access) -> impl Iterator<Item = (u64, u3
     let mut count = 0;
     for lane in (0..32).filter(|lane| access.mask >> lane & 1 == 1) {
         let address = access.addresses[lane];
-        let same = |other: &usize| access.mask >> other & 1 == 1 && access.addresses[*other] == address;
-        let turns = (0..32).filter(same).count() as u32;
+        let same = (0..32).fold(0, |same, other| same | u32::from(access.addresses[other] == address) << other);
+        let turns = (same & access.mask).count_ones();
         let sector = address / u64::from(SECTOR_BYTES);
         match found[..count].iter_mut().find(|(other, _)| *other == sector) {
             Some((_, most)) => *most = turns.max(*most),

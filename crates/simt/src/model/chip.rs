@@ -78,13 +78,14 @@ impl Chip {
             self.look_at_partitions(multiprocessors);
             return;
         };
-        let mut all: Vec<&mut Multiprocessor> = multiprocessors.collect();
+        let mut all: Vec<_> = multiprocessors.filter(|from| !from.upstream.is_empty()).collect();
+        let merges = all.len() > 1;
         let longest = all.iter().map(|from| from.upstream.len()).max().unwrap_or(0);
         for index in 0..longest {
             for from in &all {
                 if let Some(&request) = from.upstream.get(index) {
                     let note = from.notes.as_ref().and_then(|notes| notes.get(index).copied());
-                    self.request(&l2, request, from, note);
+                    self.request(&l2, request, from, note, merges);
                 }
             }
         }
@@ -102,12 +103,13 @@ impl Chip {
         camping.look(self.in_flight);
     }
 
-    fn request(&mut self, l2: &L2, request: Upstream, from: &Multiprocessor, note: Option<Note>) {
+    fn request(&mut self, l2: &L2, request: Upstream, from: &Multiprocessor, note: Option<Note>, merges: bool) {
         let near = from.position.near;
         let count = u64::from(request.sectors.count_ones());
         match request.kind {
             AccessKind::Load | AccessKind::Copy => {
-                let sectors = self.not_asked_for(l2, request, from);
+                // Alone, a multiprocessor has nobody to merge with.
+                let sectors = if merges { self.not_asked_for(l2, request, from) } else { request.sectors };
                 let mut hits = count - u64::from(sectors.count_ones());
                 if sectors != 0 {
                     let found = self.read(l2, Upstream { sectors, ..request }, near);

@@ -101,6 +101,11 @@ pub struct CacheCounters {
 }
 
 impl CacheCounters {
+    /// Sectors that L2 served, as the simulator's host feels them: atomic operations read and write.
+    pub(crate) fn work_of_l2(&self) -> u64 {
+        self.l2_read.sectors + self.l2_write + 2 * (self.l2_atomic.sectors + self.l2_reduction.sectors)
+    }
+
     /// The read-only cache: all queries.
     pub fn read_only(&self) -> SectorCounters {
         let mut all = self.read_only_load;

@@ -99,7 +99,7 @@ pub(crate) fn run(
         }
         let whole_chip = sample.phase() == Phase::All;
         let halfway = sample.is_halfway();
-        if sample.executed(turns * turn)
+        if sample.executed(turns * turn, chip.counters().caches.work_of_l2())
             && whole_chip
             && let Some(recording) = &mut recording
         {
@@ -244,15 +244,21 @@ impl Resident<'_> {
     }
 
     /// Runs one of the recorded clusters to its end, off the model, with at most so many
-    /// instructions. Returns whether it ended.
+    /// instructions; a sector of memory counts as two. Returns whether it ended.
     fn end_one(&mut self, most: u64) -> bool {
         let Some(mut modelled) = self.shared.modelled.take() else { return false };
         let ended = modelled.tracer.as_mut().is_some_and(|tracer| {
             let recorded = |slot: &&mut Slot| slot.runs && tracer.records(slot.worker.cluster);
             let Some(slot) = self.slots.iter_mut().find(recorded) else { return false };
-            let executed = |slot: &Slot| slot.warps.iter().map(|warp| warp.executed).sum::<u64>();
-            let most = executed(slot) + most;
-            while slot.runs && executed(slot) < most && slot.turn(&mut self.shared, turns::QUANTUM).is_ok() {}
+            let work = |shared: &TurnState| {
+                let of = |counters: &InstructionCounters| {
+                    counters.executed
+                        + 2 * (counters.global.sectors + counters.local.sectors + counters.texture.sectors)
+                };
+                shared.counters.iter().map(of).sum::<u64>()
+            };
+            let most = work(&self.shared) + most;
+            while slot.runs && work(&self.shared) < most && slot.turn(&mut self.shared, turns::QUANTUM).is_ok() {}
             if !slot.runs {
                 tracer.ended_after(slot.worker.cluster, slot.warps.iter().map(|warp| warp.executed));
             }

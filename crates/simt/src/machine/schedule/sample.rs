@@ -8,7 +8,9 @@
 //!
 //! The sample has a limit of instructions. Beyond it, only the traced multiprocessor continues, to
 //! complete its traces. Beyond a second limit, one of its blocks runs to its end without the model,
-//! which shows what part of a block the traces cover. Beyond a third, no time is predicted.
+//! which shows what part of a block the traces cover. Beyond a third, no time is predicted. Scattered
+//! accesses have limits of their own, in sectors: the host takes longer for them than for the
+//! instructions.
 
 /// Rounds of resident clusters that run.
 const ROUNDS: u64 = 4;
@@ -19,7 +21,11 @@ const STRETCHES: u64 = 4;
 const ALL: u64 = 3 << 20;
 const ALONE: u64 = 6 << 20;
 const TOGETHER: u64 = 32 << 20;
-/// Those, at most, of the block that runs to its end off the model.
+/// Sectors of L2 until then. Only kernels whose instructions are mostly scattered accesses reach it.
+const ALL_SECTORS: u64 = 20 << 20;
+const ALONE_SECTORS: u64 = 10 << 20;
+const TOGETHER_SECTORS: u64 = 30 << 20;
+/// Instructions, at most, of the block that runs to its end off the model.
 pub(super) const ONE: u64 = 64 << 20;
 
 /// The clusters of a launch that run.
@@ -149,13 +155,15 @@ impl Sample {
         self.limit == Limit::Some && self.phase == Phase::Over
     }
 
-    /// At most this many warp instructions were executed. Returns whether fewer run from now on.
-    pub fn executed(&mut self, instructions: u64) -> bool {
+    /// At most this many warp instructions were executed, and all together have asked L2 for so many
+    /// sectors. Returns whether fewer run from now on.
+    pub fn executed(&mut self, instructions: u64, sectors: u64) -> bool {
         self.executed += instructions;
+        let beyond = |most: u64, most_sectors: u64| self.executed > most || sectors > most_sectors;
         let phase = match (self.limit, self.phase) {
-            (Limit::Some, Phase::All) if self.executed > ALL => Phase::Alone,
-            (Limit::Some, Phase::Alone) if self.executed > ALL + ALONE => Phase::Over,
-            (Limit::Together, _) if self.executed > TOGETHER => Phase::Over,
+            (Limit::Some, Phase::All) if beyond(ALL, ALL_SECTORS) => Phase::Alone,
+            (Limit::Some, Phase::Alone) if beyond(ALL + ALONE, ALL_SECTORS + ALONE_SECTORS) => Phase::Over,
+            (Limit::Together, _) if beyond(TOGETHER, TOGETHER_SECTORS) => Phase::Over,
             (_, phase) => phase,
         };
         std::mem::replace(&mut self.phase, phase) != phase
@@ -206,11 +214,20 @@ mod tests {
     #[test]
     fn a_long_launch_goes_on_alone_and_ends() {
         let mut sample = Sample::some(1 << 20, 1056, 1 << 20, true);
-        assert!(!sample.executed(ALL) && sample.executed(1) && sample.phase() == Phase::Alone);
-        assert!(!sample.executed(1) && sample.executed(ALONE) && sample.phase() == Phase::Over);
+        assert!(!sample.executed(ALL, 0) && sample.executed(1, 0) && sample.phase() == Phase::Alone);
+        assert!(!sample.executed(1, 0) && sample.executed(ALONE, 0) && sample.phase() == Phase::Over);
         let mut whole = Sample::whole(1 << 20);
-        assert!(!whole.executed(u64::MAX / 2) && whole.phase() == Phase::All);
+        assert!(!whole.executed(u64::MAX / 2, u64::MAX) && whole.phase() == Phase::All);
         let mut together = Sample::together(264);
-        assert!(!together.executed(TOGETHER) && together.executed(1) && together.phase() == Phase::Over);
+        assert!(!together.executed(TOGETHER, 0) && together.executed(1, 0) && together.phase() == Phase::Over);
+    }
+
+    #[test]
+    fn scattered_accesses_end_it_before_its_instructions_do() {
+        let mut sample = Sample::some(1 << 20, 1056, 1 << 20, true);
+        assert!(!sample.executed(1, ALL_SECTORS) && sample.executed(1, ALL_SECTORS + 1));
+        let both = ALL_SECTORS + ALONE_SECTORS;
+        assert!(!sample.executed(1, both) && sample.executed(1, both + 1) && sample.phase() == Phase::Over);
+        assert!(Sample::together(264).executed(1, TOGETHER_SECTORS + 1));
     }
 }
