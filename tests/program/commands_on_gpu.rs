@@ -151,7 +151,7 @@ const COMMON: [&str; 6] = [
     "--once --predict --thread-registers 40 --format markdown",
     // Times are predicted, and nothing is computed.
     "--compare-models --format json",
-    "--report page.html --time-limit 0.01 --ptx best.ptx --ptx kernels.ptx",
+    "--report page.html --play --time-limit 0.01 --ptx best.ptx --ptx kernels.ptx",
 ];
 
 /// What `--output` and `--why` say of several variants.

@@ -204,7 +204,8 @@ fn times(variants: &[VariantReport], counted: bool) -> Vec<&'static Measure> {
     let predicted = match counted && measured.is_empty() {
         true if alike(variants).is_some() => &[],
         true => &PREDICTED[1..2],
-        false => PREDICTED,
+        // The measured times stand here already.
+        false => &PREDICTED[1..],
     };
     measured.iter().chain(predicted).filter(known).collect()
 }

@@ -26,9 +26,9 @@ const REST: &str = "\
 - Tensor cores, bulk copies, clusters of blocks, surfaces, and the driver's copies and fills.
 - Instruction caches, page tables, and whole loops that `ptxas` unrolls.
 - A sample of blocks ends after 9 million warp instructions (32 million where blocks wait for each
-  other) or 31 million sectors of L2, or with its first block, after 67 million instructions at most;
-  a sector counts as two. Longer blocks have no time, nor have long ones that wait for each other
-  without a cooperative launch (`gram`: best).
+  other) or 31 million sectors of L2, or with its first block, after 67 million instructions at
+  most; a sector counts as two. Longer blocks have no time, nor have long ones that wait for each
+  other without a cooperative launch (`gram`: best).
 
 Registers are estimated from the PTX; `--thread-registers` takes a compiler's number.
 
