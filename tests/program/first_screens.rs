@@ -20,7 +20,14 @@ const POINTS: [(&str, &[&str]); 18] = [
         ],
     ),
     ("offset", &["(offset 0 or 8 floats) takes 4 sectors; at offset 1 it takes 5", "80.0 %", "read 11 44 5.00 4.00"]),
-    ("access", &["128 bytes in any order, 160 misaligned, 1024 scattered", "4096 scattered", "one word 128 32 32"]),
+    (
+        "access",
+        &[
+            "128 bytes aligned, in any order of lanes, 160 misaligned, 1024 scattered",
+            "4096 scattered",
+            "one word 128 32 32",
+        ],
+    ),
     ("layout", &["touches 12 sectors, 3 times the 4", "direct: array of structures"]),
     ("vector", &["32768 instead of 131072", "same 524288 sectors", "copy16: words of 16 bytes", "predicted"]),
     ("cache", &["an H200, a stencil takes 33.0 KiB", "344 KiB without (cg)", "Fermi loses", "1024 KiB 256 KiB*"]),
@@ -39,16 +46,29 @@ const POINTS: [(&str, &[&str]); 18] = [
     ),
     ("table", &["takes 20 instructions per warp instead of 49", "at most 1.1e-6", "accurate math 1.4e-7"]),
     ("transpose", &["strided: 32 sectors a store", "a 33rd column makes that 1.", "padded: 32 x 33"]),
-    ("matmul", &["loads each element 8 times instead of 256", "128 x 128 loads it 2 times", "registers: 128 x 128"]),
+    (
+        "matmul",
+        &[
+            "loads each element 8 times instead of 256",
+            "2 times, and takes 17.0 % of the shared wavefronts",
+            "registers: 128 x 128",
+        ],
+    ),
     ("gram", &["tile takes 32 wavefronts, along a row 1: 16.5 on average", "With one more column every load takes 1."]),
     ("reduce", &["Five steps each remove one waste", "18.7 % of reduce1's", "bank conflicts", "53970", "122051"]),
     ("dot", &["makes 15920 global requests", "shared memory, 4355", "best: registers"]),
     ("rows", &["down a column: 32 sectors a load", "along the row: 4 sectors"]),
+    ("banks", &["2 wavefronts at stride 2, 16 at 16, 32 at 32. Stride 33 takes 1.", "Words of 16 bytes go in 4 parts"]),
     (
-        "banks",
-        &["2 wavefronts at stride 2, 16 at 16, 32 at 32. Stride 33 takes 1.", "Words of 16 bytes have no conflicts: 4"],
+        "shared",
+        &[
+            "8 blocks fit on a multiprocessor of an H200; with more, fewer do: 4 at 48 KiB, 1 at 227 KiB",
+            "12.5 %",
+            "32 6 ######",
+            "100 warps",
+            "KiB per block",
+        ],
     ),
-    ("shared", &["of an H200: 8 at 16 KiB, 4 at 48, 1 at 227", "12.5 %", "32 6 ######", "100 warps", "KiB per block"]),
     ("texture", &["32 texels touch 16 sectors in a texture", "32 in row order", "32.0 16.0* 16.0*"]),
 ];
 

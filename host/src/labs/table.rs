@@ -122,7 +122,7 @@ fn fast_bound(root: f64) -> Option<f64> {
 /// What a terminal shows first.
 const FIRST: FirstScreen = FirstScreen {
     axes: &[],
-    columns: &[INSTRUCTIONS_FIRST, ERROR],
+    columns: &[INSTRUCTIONS_A_WARP, ERROR],
     words: &[("accurate", "in software"), ("fast", "approximate instructions")],
     removes: &[],
     left_out: &[],

@@ -162,7 +162,7 @@ pub(super) const CONCLUSIONS: &[Conclusion] = &[
     ),
     Conclusion::new(
         "An even stride costs the largest power of two that divides it, up to 32: {} wavefronts at stride 2, {} at 16, {} at 32. Stride 33 \
-         takes {}. Words of 16 bytes have no conflicts: {} wavefronts are their ideal.",
+         takes {}. Words of 16 bytes go in {} parts, without conflicts.",
         &[
             Of(Row::Named("stride-2"), &SHARED_LOAD_WAVEFRONTS),
             Of(Row::Named("stride-16"), &SHARED_LOAD_WAVEFRONTS),

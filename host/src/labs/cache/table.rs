@@ -229,7 +229,7 @@ pub(super) const CONCLUSIONS: &[Conclusion] = &[
     Conclusion::new("Bypassing L1, a stencil takes {} times as long.", &[Times(CG, CA, &TIME)]),
     Conclusion::new(
         "On an {}, a stencil takes {} from L2 with L1 (ca), {} without (cg). Fermi loses on scattered words ({}, without L1 {}) and \
-         on a table larger than its L1 ({}, without L1 {}).",
+         on a table larger than an L1 of 16 KiB ({}, without L1 {}).",
         &[
             Whole(|report| chip(report, CA)),
             Of(CA, &BEYOND_L1),

@@ -147,8 +147,8 @@ pub(super) const CONCLUSIONS: &[Conclusion] = &[
         ],
     ),
     Conclusion::new(
-        "A tile of 32 x 32 loads each element {} times instead of {}. A tile of 128 x 128 loads it {} times; 8 x 8 results in each \
-         thread's registers cut the shared wavefronts to {} of tiled32's.",
+        "A tile of 32 x 32 loads each element {} times instead of {}; one of 128 x 128, with 8 x 8 results in each thread's registers, \
+         {} times, and takes {} of the shared wavefronts.",
         &[
             Of(TILED32, &LOADS_OF_AN_ELEMENT),
             Of(NAIVE, &LOADS_OF_AN_ELEMENT),

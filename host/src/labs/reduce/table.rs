@@ -195,12 +195,12 @@ const ONE_SIZE: Holds = Holds::If(|report| report.parameters.contains_key("size"
 pub(super) const FIRST: FirstScreen = FirstScreen {
     axes: &[],
     columns: &[INSTRUCTIONS_FIRST],
-    words: &[("best", "16-byte loads")],
+    words: &[("best", "wide words")],
     removes: &[
         Removes { step: "reduce1", what: "", measure: IDLE_LANES },
         Removes { step: "reduce2", what: "idle lanes per instruction", measure: IDLE_LANES },
         Removes { step: "reduce3", what: "bank conflicts", measure: BANK_CONFLICTS_FIRST },
-        Removes { step: "reduce4", what: "blocks: first add while loading", measure: LAUNCHED_BLOCKS },
+        Removes { step: "reduce4", what: "idle threads: half the blocks", measure: LAUNCHED_BLOCKS },
         Removes { step: "reduce5", what: "barriers", measure: BARRIERS },
         Removes { step: "reduce6", what: "accesses to shared memory", measure: SHARED_REQUESTS },
         Removes { step: "best", what: "loads from global memory", measure: LOAD_REQUESTS },

@@ -180,7 +180,8 @@ pub(super) const CONCLUSIONS: &[Conclusion] = &[
         ],
     ),
     Conclusion::new(
-        "With a thread for each row, a warp reads down a column: {} a load, {}. With a block for each row it reads along the row: {}, {}.",
+        "With a thread for each row, a warp reads down a column: {} a load, {}. With a block for each row it reads along the row: {}, {}. \
+         For column means, a thread for each column does so, too.",
         &[
             Of(GLOBAL, &A_LOAD_IN_UNITS),
             Of(GLOBAL, &PREDICTED_TIME),

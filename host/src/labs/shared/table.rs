@@ -107,17 +107,19 @@ pub(super) const FIRST: FirstScreen = FirstScreen {
 pub(super) const CONCLUSIONS: &[Conclusion] = &[
     Conclusion::new("Static shared memory is {} as dynamic of the same size.", &[AsFast(STATIC, DYNAMIC)]),
     Conclusion::new(
-        "More shared memory per block, fewer blocks per multiprocessor of an {}: {} at 16 KiB, {} at 48, {} at {}, which is {} occupancy.",
+        "Up to 27 KiB per block, {} blocks fit on a multiprocessor of an {}; with more, fewer do: {} at 48 KiB, {} at {} KiB, which is \
+         {} occupancy.",
         &[
+            Of(Row::Named("dynamic-27"), &RESIDENT_BLOCKS),
             Whole(chip),
-            Of(DYNAMIC, &RESIDENT_BLOCKS),
             Of(MIDDLE, &RESIDENT_BLOCKS),
             Of(MOST, &RESIDENT_BLOCKS),
             Of(MOST, &CHUNK),
             Of(MOST, &OCCUPANCY),
+            Of(DYNAMIC, &RESIDENT_BLOCKS),
         ],
     )
-    .holds(&[Holds::More(1, 2), Holds::More(2, 3)]),
+    .holds(&[Holds::Same(0, 6), Holds::More(0, 2), Holds::More(2, 3)]),
     Conclusion::new(
         "More shared memory for each block, fewer blocks at once: with {} KiB each, occupancy is {}; with {} KiB each, {}.",
         &[Of(LEAST, &CHUNK), Of(LEAST, &OCCUPANCY), Of(MOST, &CHUNK), Of(MOST, &OCCUPANCY)],

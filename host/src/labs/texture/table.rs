@@ -95,7 +95,7 @@ const COLUMNS: Row = Row::Named("columns-row-order");
 pub(super) const SECTORS_A_WARP: Measure = Measure::new(
     Section::Counter,
     "sectors_of_32_texels",
-    &["sectors of", "32 texels of 4 bytes"],
+    &["sectors that 32 texels", "of 4 bytes touch"],
     Better::Lower,
     |variant| {
         // Each texel is read once, and written once.
@@ -117,8 +117,8 @@ pub(super) const CONCLUSIONS: &[Conclusion] = &[
         ],
     ),
     Conclusion::new(
-        "Down a column, 32 texels touch {} sectors in a texture (as modelled) and {} in row order; along a row, {} and {}. Morton order \
-         touches as many as the texture.",
+        "Down a column, 32 texels touch {} sectors in a texture (as modelled) and {} in row order; along a row alone, row order is better: \
+         {} and {}. Morton order touches as many as the texture.",
         &[
             Of(Row::Named("columns-texture"), &SECTORS_A_WARP),
             Of(COLUMNS, &SECTORS_A_WARP),
