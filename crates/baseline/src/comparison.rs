@@ -101,7 +101,7 @@ impl fmt::Display for LineChange {
 }
 
 impl Change {
-    /// By how much, as a percentage: `+300%`. From 0 there is none.
+    /// By how much, as a percentage: `+300%`. A rise from 0 has no percentage: `from 0`.
     pub fn percent(&self) -> String {
         let percent = 100.0 * (self.after / self.before - 1.0);
         match (self.before > 0.0, percent.abs() >= 10.0) {

@@ -220,7 +220,7 @@ fn places<'a>(whole: &'a str, text: &'a str) -> impl Iterator<Item = usize> + 'a
     whole.match_indices(text).map(|(at, _)| at).filter(move |&at| is_apart(whole, at, at + text.len()))
 }
 
-/// Whether no word or number goes on over either end of this range.
+/// Whether the range ends at the ends of words and numbers, on both sides.
 fn is_apart(whole: &str, from: usize, to: usize) -> bool {
     let goes_on = |at: usize| {
         let (mut before, mut after) = (whole[..at].chars().rev(), whole[at..].chars());

@@ -104,7 +104,7 @@ pub struct Judged {
     pub kernel: Option<String>,
     /// Whether it is met.
     pub met: bool,
-    /// The value, or the reason that nothing could be compared.
+    /// The value, or why there is no value to compare.
     pub value: Result<f64, String>,
     /// The bound.
     pub bound: f64,

@@ -30,7 +30,7 @@ pub struct Figures {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     kernel: Option<String>,
     pub launches: usize,
-    /// Values by metric; those that are 0 or that nothing was counted for are left out.
+    /// Values by metric, without zeros and without metrics that counted nothing.
     #[serde(default)]
     values: BTreeMap<String, f64>,
     /// Metrics whose value is 0.

@@ -146,7 +146,7 @@ fn the_default_stream_can_be_the_threads_own() {
     assert_eq!(capturing, [1, 0]);
     assert_eq!(driver.cuMemsetD32Async_ptsz(words, 7, 1, 0), 0);
     assert_eq!((driver.cuStreamEndCapture_ptsz(0, &mut graph), driver.read(words, 1)), (0, vec![0]));
-    // Outside of captures it does what it is told.
+    // Without a capture, the function runs as usual.
     assert_eq!((driver.cuMemsetD32Async_ptsz(words, 7, 1, 0), driver.cuStreamSynchronize_ptsz(0)), (0, 0));
     let mut word = 0;
     assert_eq!((driver.cuMemcpyDtoH_v2_ptds(&mut word, words, 4), word), (0, 7));

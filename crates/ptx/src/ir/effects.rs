@@ -31,7 +31,7 @@ pub enum Effect {
     Writes,
     /// Something else: it jumps, sleeps, allocates, ...
     Acts,
-    /// Memory changes while the thread goes on.
+    /// Memory changes while the thread continues.
     WritesLater,
 }
 

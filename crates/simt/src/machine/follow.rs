@@ -68,7 +68,7 @@ pub(super) fn after(worker: &mut Worker) {
 }
 
 /// A warp is before a point, and its turn ends: notes what it is about to do, for a caller that
-/// chooses who goes on.
+/// chooses which warp continues.
 #[cold]
 pub(super) fn note(worker: &mut Worker, warp: &Warp, split: &Split, (action, point): (&Action, Point), mask: u32) {
     let (block, rank, cluster) = (worker.block.number, worker.block.rank, worker.cluster);

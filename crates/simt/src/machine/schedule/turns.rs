@@ -259,7 +259,7 @@ fn release<'l>(worker: &mut Worker<'l>, warps: &mut [Warp<'l>], barrier: u32) {
     }
 }
 
-/// Notes, for a caller that chooses each step, who goes on after a barrier.
+/// Notes which warps continue after a barrier, for a caller that chooses each step.
 #[inline]
 fn note_meeting<'l>(worker: &mut Worker<'l>, warps: &[Warp<'l>], barrier: u32) {
     let block = worker.block.number as u32;
