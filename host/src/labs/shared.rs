@@ -75,7 +75,7 @@ impl Lab for Shared {
         let sizes: Vec<u32> = match kilobytes.as_slice() {
             [] => {
                 let usual = KILOBYTES.into_iter().filter(|&(_, extra)| all || !extra).map(|(kilobytes, _)| kilobytes);
-                let simulated = SIMULATED.into_iter().filter(|_| !all && !device.properties().is_gpu());
+                let simulated = SIMULATED.into_iter().filter(|_| !device.properties().is_gpu());
                 let fit: BTreeSet<u32> = usual.chain(simulated).filter(|&kilobytes| kilobytes <= most).collect();
                 fit.into_iter().collect()
             }

@@ -20,11 +20,12 @@ pub(super) const NEEDS: MemoryNeeds =
 
 /// Sizes of a block's shared memory in kilobytes, and whether only `--all` runs them; those that
 /// the device does not have are omitted.
-pub(super) const KILOBYTES: [(u32, bool); 10] = [
+pub(super) const KILOBYTES: [(u32, bool); 11] = [
     (1, false),
     (4, true),
     (8, true),
     (16, false),
+    (27, true),
     (32, true),
     (48, false),
     (64, true),
@@ -33,7 +34,7 @@ pub(super) const KILOBYTES: [(u32, bool); 10] = [
     (227, false),
 ];
 
-/// Those that the simulator runs besides: where blocks begin to be fewer, and the next steps.
+/// Those of `--all` that the simulator runs without it: where blocks begin to be fewer, and the next steps.
 pub(super) const SIMULATED: [u32; 3] = [27, 32, 64];
 
 /// How a variant's chunks get their shared memory.
@@ -69,7 +70,7 @@ pub struct Options {
     /// can have them; on the simulator also 27,32,64]
     #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = whole_number(1, 1024u32))]
     pub(super) kilobytes: Vec<u32>,
-    /// Also dynamic chunks of 4, 8, 32, 64 and 160 kilobytes
+    /// Also dynamic chunks of 4, 8, 27, 32, 64 and 160 kilobytes
     #[arg(long, conflicts_with = "kilobytes")]
     pub(super) all: bool,
     #[command(flatten)]
