@@ -52,7 +52,7 @@ impl LineCounts {
         for (info, waited) in report.waits() {
             self.line_of(info, has_source).waited += waited;
         }
-        for request in report.requests() {
+        for request in costliest(report) {
             self.line_of(report.instruction_of(request), has_source).seen.add(report, request);
         }
         if self.lanes.is_empty() {
@@ -77,6 +77,21 @@ impl LineCounts {
             None => &mut self.elsewhere,
         }
     }
+}
+
+/// Of the requests of each instruction to each memory, the first that costs the most, and of those
+/// that cost the same the one that asks for the most: the others of a broadcast or an edge say less.
+fn costliest(report: &Report) -> impl Iterator<Item = &Request> {
+    let mut by_access: BTreeMap<_, ((u32, u32), &Request)> = BTreeMap::new();
+    for request in report.requests() {
+        let service = report.service_of(request);
+        let cost = (service.count, service.bytes_asked);
+        let known = by_access.entry((request.instruction, request.memory)).or_insert((cost, request));
+        if cost > known.0 {
+            *known = (cost, request);
+        }
+    }
+    by_access.into_values().map(|(_, request)| request)
 }
 
 /// The active lanes of stores to shared memory: for each that a warp makes in turn, those of each

@@ -42,8 +42,8 @@ struct Drawn {
 }
 
 impl Seen {
-    /// Adds a request of a launch, unless an earlier warp made it, or it costs as much as another
-    /// one of the same shape.
+    /// Adds a request, unless an earlier launch's same instruction made one, or there is another of
+    /// the same shape.
     pub fn add(&mut self, report: &Report, request: &Request) {
         let of = (request.instruction, request.memory);
         if self.known.contains(&of) {

@@ -8,11 +8,13 @@ use kernels::banks::STAGE_WORDS;
 use picture::Scale;
 
 use crate::labs::showcase::{Showcase, Slider};
-use crate::report::Gap::{Of, Times};
+use crate::report::Gap::{Of, Times, Whole};
 use crate::report::measures::{
     PASSES_A_SHARED_LOAD, SHARED_LOAD_CONFLICTS, SHARED_LOAD_WAVEFRONTS, SHARED_LOADS, TIME,
 };
-use crate::report::{Bound, Conclusion, FirstScreen, Goal, Holds, Meaning, Measure, Row, Rows, Sweep, Target};
+use crate::report::{
+    Bound, Cell, Conclusion, FirstScreen, Goal, Holds, LabReport, Meaning, Measure, Row, Rows, Sweep, Target,
+};
 
 /// The maximum number of reads per thread: no pattern leaves the staged data.
 const MOST_ROUNDS: u32 = 128;
@@ -137,6 +139,8 @@ const MEDIAN: Measure = TIME.titled(&["time"]);
 const STRIDE_1: Row = Row::Named("stride-1");
 const STRIDE_32: Row = Row::Named("stride-32");
 const STRIDE_33: Row = Row::Named("stride-33");
+/// The first row: of one stride, that on this device.
+const ONLY: Row = Row::At(&[]);
 const WIDEST: Row = Row::Named("bytes-16");
 
 /// What a terminal shows first.
@@ -184,7 +188,40 @@ pub(super) const CONCLUSIONS: &[Conclusion] = &[
         &[Of(STRIDE_32, &SHARED_LOAD_WAVEFRONTS), Of(STRIDE_33, &SHARED_LOAD_WAVEFRONTS)],
     )
     .holds(&[Holds::More(0, 1), Holds::If(|report| WIDEST.find(report).is_none())]),
+    Conclusion::new(
+        "At a stride of {} words, {} lanes share a bank, and a load takes {} wavefronts: the largest power of two that divides the stride, \
+         up to 32. Odd strides take 1.",
+        &[Whole(even_stride), Of(ONLY, &SHARED_LOAD_WAVEFRONTS), Of(ONLY, &SHARED_LOAD_WAVEFRONTS)],
+    )
+    .holds(&[Holds::If(costs_its_power_of_two)]),
+    Conclusion::new(
+        "At a stride of {} words, each lane has a bank of its own, and a load takes {} wavefront. Any odd stride does; an even one takes the \
+         largest power of two that divides it, up to 32.",
+        &[Whole(odd_stride), Of(ONLY, &SHARED_LOAD_WAVEFRONTS)],
+    )
+    .holds(&[Holds::If(costs_its_power_of_two)]),
 ];
+
+/// The stride of all rows, if they have the same and it is not 0.
+fn only_stride(report: &LabReport) -> Option<u64> {
+    let mut strides = report.variants.iter().map(|variant| variant.fact("stride")?.as_u64());
+    let first = strides.next()??;
+    (first > 0 && strides.all(|stride| stride == Some(first))).then_some(first)
+}
+
+fn even_stride(report: &LabReport) -> Option<Cell> {
+    only_stride(report).filter(|stride| stride.is_multiple_of(2)).map(Cell::count)
+}
+
+fn odd_stride(report: &LabReport) -> Option<Cell> {
+    only_stride(report).filter(|stride| !stride.is_multiple_of(2)).map(Cell::count)
+}
+
+/// Whether the only stride costs as much as on 32 banks.
+fn costs_its_power_of_two(report: &LabReport) -> bool {
+    let wavefronts = ONLY.find(report).and_then(|row| SHARED_LOAD_WAVEFRONTS.of(row)?.value);
+    only_stride(report).is_some_and(|stride| wavefronts == Some(f64::from(1u32 << stride.trailing_zeros().min(5))))
+}
 
 /// Strides.
 pub(super) const SWEEPS: &[Sweep] = &[Sweep {

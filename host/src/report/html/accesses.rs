@@ -35,7 +35,7 @@ pub(super) fn section(variants: &[VariantReport], place: &Place, plays: bool, mo
     let content = html! {
         p.quiet {
             "Lanes stand above memory. Blue is asked for and served at once; orange is waste: bytes that nobody "
-            "asked for, words that wait for another pass. Each shape is drawn once."
+            "asked for, words that wait for another pass. Of each access the costliest request is drawn, and each shape once."
         }
         div.pictures { @for drawing in drawings.iter().flatten() { (PreEscaped(drawing)) } }
         @if left_out > 0 {
