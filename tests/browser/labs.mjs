@@ -154,7 +154,7 @@ export async function goals(path) {
   if ((await page.locator("#slider").count()) !== 1) wrong.push("it has no slider");
   const [name, ...settings] = GOALS[path];
   const goal = page.locator("#goals .goal").first();
-  if ((await goal.getAttribute("data-met")) !== "false") wrong.push("its goal is reached at first");
+  if (await page.locator('#goals .goal[data-met="true"]').count()) wrong.push("a goal is reached at first");
   for (const [index, [value, says]] of settings.entries()) {
     await set(page, name, value);
     const met = await goal.getAttribute("data-met");
