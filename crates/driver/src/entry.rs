@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::ffi::{c_int, c_uint};
 use std::sync::LazyLock;
 
+use crate::boundary::callbacks::watch_forks;
 use crate::boundary::pointers::Lasting;
 use crate::boundary::{Done, Entry, In, Out, STATUSES, Status, Text, driver, fail, say, traces};
 use crate::state::lock;
@@ -107,6 +108,7 @@ driver! {
             return Err(Status::INVALID_VALUE);
         }
         lock().initialized = true;
+        watch_forks();
         Ok(())
     }
 

@@ -9,7 +9,7 @@ use std::sync::{LazyLock, Mutex, MutexGuard, TryLockError};
 use simt::faults::AllocationSpan;
 use simt::{Memory, Model, Output};
 
-use crate::boundary::callbacks::at_end;
+use crate::boundary::callbacks::{at_end, is_forked};
 use crate::boundary::{Done, Status};
 use crate::host;
 use crate::objects::{
@@ -260,8 +260,11 @@ pub fn lock() -> MutexGuard<'static, State> {
 }
 
 /// Finishes the records when the process ends, unless another thread holds the lock: for ever,
-/// perhaps.
+/// perhaps. A fork's records are those of the process that it is a fork of.
 extern "C" fn finish() {
+    if is_forked() {
+        return;
+    }
     let state = match STATE.try_lock() {
         Ok(state) => Some(state),
         Err(TryLockError::Poisoned(state)) => Some(state.into_inner()),

@@ -4,8 +4,9 @@
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{LazyLock, Mutex, PoisonError};
+use std::sync::{LazyLock, Mutex, Once, PoisonError};
 
+use super::callbacks::is_forked;
 use super::fail;
 use super::status::{Done, Status};
 
@@ -33,7 +34,14 @@ pub fn counted() -> BTreeMap<String, [u64; 2]> {
 /// Runs the body of a function, unless `COALESCE_FAIL` has the call fail: a panic becomes a status,
 /// and with `COALESCE_TRACE` the call is shown.
 pub fn enter(name: &'static str, body: impl FnOnce() -> Done) -> u32 {
-    let body = || fail::status_of(name).map_or_else(body, Err);
+    let body = || match fail::status_of(name) {
+        Some(status) => Err(status),
+        None if is_forked() && needs_initialization(name) => {
+            FORK.call_once(|| say(FORK_SAYS));
+            Err(Status::NOT_INITIALIZED)
+        }
+        None => body(),
+    };
     let status = match catch_unwind(AssertUnwindSafe(body)) {
         Ok(Ok(())) => 0,
         Ok(Err(status)) => status.0,
@@ -52,6 +60,17 @@ pub fn enter(name: &'static str, body: impl FnOnce() -> Done) -> u32 {
         say(&format!("{name} -> {status}"));
     }
     status
+}
+
+static FORK: Once = Once::new();
+
+const FORK_SAYS: &str = "this process is a fork of one that had called `cuInit`: as on a GPU, CUDA does not work here; fork first, or \
+                         start the process anew (in Python: the start method `spawn`)";
+
+/// Whether a function of the driver's API fails in a process that has not initialized it.
+fn needs_initialization(name: &str) -> bool {
+    let works = ["cuGetErrorName", "cuGetErrorString", "cuDriverGetVersion", "cuGetProcAddress", "cuGetProcAddress_v2"];
+    name.starts_with("cu") && !works.contains(&name)
 }
 
 /// Whether calls are shown.

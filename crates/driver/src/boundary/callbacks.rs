@@ -5,7 +5,8 @@
 use std::cell::Cell;
 use std::collections::HashMap;
 use std::ffi::{c_uint, c_void};
-use std::sync::{Condvar, LazyLock, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Condvar, LazyLock, Mutex, MutexGuard, Once, PoisonError};
 
 use super::status::{Done, Status};
 
@@ -124,6 +125,28 @@ pub fn dynamic_shared(function: DynamicShared, threads: std::ffi::c_int, otherwi
     function.map_or(otherwise, |function| unsafe { function(threads) })
 }
 
+/// Whether this process is a fork of one that had begun with the driver. A GPU's driver doesn't
+/// work there, and the threads that run functions of the host are missing.
+static FORKED: AtomicBool = AtomicBool::new(false);
+
+/// Whether this process is a fork of one that had begun with the driver.
+pub fn is_forked() -> bool {
+    FORKED.load(Ordering::Relaxed)
+}
+
+/// From now on, a fork of this process knows that it is one.
+pub fn watch_forks() {
+    extern "C" fn note() {
+        FORKED.store(true, Ordering::Relaxed);
+    }
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        // SAFETY: the function lives as long as the library, and only sets a flag. That fails only
+        // without memory, and then forks are not known.
+        unsafe { libc::pthread_atfork(None, None, Some(note)) };
+    });
+}
+
 /// Has a function called when the process ends in order.
 pub fn at_end(function: extern "C" fn()) {
     // SAFETY: a function without arguments, which lives as long as the library.
@@ -132,7 +155,7 @@ pub fn at_end(function: extern "C" fn()) {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::atomic::AtomicUsize;
 
     use super::*;
 

@@ -11,6 +11,7 @@ mod contexts;
 mod copies;
 mod devices;
 mod faults;
+mod forks;
 mod graphs;
 mod host_records;
 mod ipc;
