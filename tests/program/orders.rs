@@ -356,16 +356,20 @@ fn reported_bugs_are_found_and_their_cause_is_shown() {
 
 #[test]
 fn a_missing_fence_is_found_and_its_late_store_is_shown() {
-    for (kernel, blocks) in [("message", 2), ("ticket", 4)] {
-        let text = said("message.ptx", kernel, &format!("1 --grid {blocks} u32[128] --schedules 100"));
+    for (kernel, shape) in [("message", "1 --grid 2"), ("shared_message", "64 --grid 1"), ("ticket", "1 --grid 4")] {
+        let text = said("message.ptx", kernel, &format!("{shape} u32[128] --schedules 100"));
         for part in ["one store in ", " late, as weak memory allows", "reads 0 ", "its late store: ", ", over 0 "] {
             assert!(text.contains(part), "{kernel}: there is no '{part}' in {text}");
         }
     }
-    for (kernel, blocks) in [("fenced", 2), ("released", 2), ("ticket_fenced", 4)] {
+    for (kernel, shape) in [
+        ("fenced", "--grid 2 --block 1"),
+        ("released", "--grid 2 --block 1"),
+        ("shared_message_fenced", "--grid 1 --block 64"),
+        ("shared_message_released", "--grid 1 --block 64"),
+        ("ticket_fenced", "--grid 4 --block 1"),
+    ] {
         let file = ORDERS.replace("orders.ptx", "message.ptx");
-        output(&format!(
-            "run {file} {kernel} --device sim --grid {blocks} --block 1 u32[128] --no-predict --check none --schedules 100"
-        ));
+        output(&format!("run {file} {kernel} --device sim {shape} u32[128] --no-predict --check none --schedules 100"));
     }
 }

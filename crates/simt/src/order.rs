@@ -76,8 +76,9 @@ pub struct DrawnOrder {
     /// One in this many accesses separates the lanes of its warp until the end of the straight
     /// code, as GPUs since Volta may do; 0: none does.
     pub lanes: u32,
-    /// Other warps see one in this many stores to global memory late, as GPUs may let them unless
-    /// a fence, a barrier or a release is between; 0: none.
+    /// Other warps see one in this many stores to global memory, or to the block's own shared
+    /// memory, late, as GPUs may let them unless a fence, a barrier or a release is between; 0:
+    /// none.
     pub weak: u32,
     /// Other warps see the stores of half of the store instructions late. These have numbers, in
     /// the order of the text: with 1, those with odd numbers are late; with 2, the others; with 3

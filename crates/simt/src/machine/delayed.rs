@@ -10,15 +10,16 @@
 use ptx::Space;
 
 use crate::lanes::{WideRow, lanes};
-use crate::machine::state::{InFlight, Split, Warp, Worker};
+use crate::machine::state::{InFlight, Landing, Split, Warp, Worker};
 use crate::machine::{access, store};
 use crate::program::Action;
 
 /// A warp comes to a fence or a barrier: its stores land.
 pub(super) fn fence(worker: &mut Worker, warp: &Warp) {
     let id = id(worker, warp);
+    let here = Landing { memory: worker.launched.memory, shared: Some((&worker.block.shared, id.0)) };
     if let Some(draws) = &mut worker.draws {
-        draws.land(worker.launched.memory, |store| store.warp == id);
+        draws.land(here, |store| store.warp == id);
     }
 }
 
@@ -31,36 +32,45 @@ pub(super) fn delays(
     (action, place): (&Action, u32),
     mask: u32,
 ) -> bool {
-    let memory = worker.launched.memory;
     let (id, rank) = (id(worker, warp), worker.block.rank);
+    let (memory, own) = (worker.launched.memory, &worker.block.shared);
+    let here = Landing { memory, shared: Some((own, id.0)) };
     let Some(draws) = &mut worker.draws else { return false };
-    draws.land_due(memory);
+    draws.land_due(here);
     let Some((operation, reach)) = action.access() else {
         // Asynchronous operations and those of whole warps are never delayed.
-        draws.land(memory, |store| store.warp == id);
+        draws.land(here, |store| store.warp == id);
         return false;
     };
     let (width, releases) = (operation.width, operation.order.releases.is_some());
     let mut addresses: WideRow = access::addresses(warp, reach, split);
-    let mut in_global = true;
+    let (mut in_global, mut in_shared) = (0, 0);
     for lane in lanes(mask) {
         let (space, address) = access::resolve(reach.space, addresses[lane], rank);
         addresses[lane] = address;
-        in_global &= space == Space::Global;
+        in_global |= u32::from(space == Space::Global) << lane;
+        in_shared |= u32::from(space == Space::Shared) << lane;
     }
-    let overlaps = |store: &InFlight| lanes(mask).any(|lane| store.covers(addresses[lane], width));
-    draws.land(memory, |store| store.warp == id && (releases || in_global && overlaps(store)));
+    let overlaps = |store: &InFlight| {
+        lanes(if store.shared { in_shared } else { in_global }).any(|lane| store.covers(addresses[lane], width))
+    };
+    draws.land(here, |store| store.warp == id && (releases || overlaps(store)));
     let Action::Store(what) = action else { return false };
-    if releases || operation.order.volatile || !in_global || !draws.delays(place) {
+    let is_shared = in_shared == mask;
+    if releases || operation.order.volatile || !(is_shared || in_global == mask) || !draws.delays(place) {
         return false;
     }
     // An access that faults does so in its place.
-    if !lanes(mask).all(|lane| memory.check(addresses[lane], width, true).is_ok()) {
+    let is_possible = |lane: usize| match is_shared {
+        true => own.check(addresses[lane], width).is_ok(),
+        false => memory.check(addresses[lane], width, true).is_ok(),
+    };
+    if !lanes(mask).all(is_possible) {
         return false;
     }
     let mut rows = [[0; 32]; 4];
     store::collect(&warp.registers, what, &mut rows);
-    draws.delay(InFlight { due: 0, place, warp: id, mask, addresses, rows, width });
+    draws.delay(InFlight { due: 0, place, warp: id, mask, shared: is_shared, addresses, rows, width });
     true
 }
 

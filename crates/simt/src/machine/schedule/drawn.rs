@@ -21,7 +21,7 @@ use crate::counters::InstructionCounters;
 use crate::machine::schedule::late;
 use crate::machine::schedule::slot::{Slot, TurnState};
 use crate::machine::schedule::turns::QUANTUM;
-use crate::machine::state::{Draws, RunningLaunch, Stop};
+use crate::machine::state::{Draws, Landing, RunningLaunch, Stop};
 use crate::order::{Dice, Drawn, DrawnOrder, Start, Strategy};
 use crate::touch::Touch;
 use crate::trap::TrapKind;
@@ -182,7 +182,7 @@ pub(crate) fn run(launched: &RunningLaunch, order: &DrawnOrder) -> (Vec<Instruct
     slots.drain(..).for_each(|slot| drop(slot.worker.finish()));
     shared.counters.pop();
     if let Some(draws) = &mut shared.draws {
-        draws.land(launched.memory, |_| true);
+        draws.land(Landing { memory: launched.memory, shared: None }, |_| true);
     }
     let (points, touched) = shared.draws.take().map_or((0, Vec::new()), |draws| (draws.passed, draws.touched));
     let touches = touched.into_iter().map(|touch| touch.map_site(|party| launched.site(party))).collect();
@@ -348,6 +348,13 @@ impl<'l> DrawnRun<'l> {
             false => self.stuck[at][index] = true,
         }
         if turn.ended {
+            // Nobody reads these stores any more, but who follows them sees that they were late.
+            let worker = &self.slots[at].worker;
+            let (memory, own) = (self.launched.memory, worker.block.number);
+            let here = Landing { memory, shared: Some((&worker.block.shared, own)) };
+            draws.land(here, |store| store.shared && store.warp.0 == own);
+            let blocks = u64::from(self.launched.blocks_per_cluster);
+            draws.forget_shared(worker.cluster * blocks..(worker.cluster + 1) * blocks);
             self.running -= 1;
             self.ended += 1;
             self.listed[at].fill(false);

@@ -9,10 +9,10 @@ use crate::program::{Action, Code};
 /// the text. None if no thread can notice without a race: nothing in the kernel is atomic, nor
 /// reads strongly.
 pub(super) fn stores(code: &Code) -> Vec<u32> {
-    let is_global = |space| matches!(space, Space::Global | Space::Generic);
+    let is_seen = |space| matches!(space, Space::Global | Space::Shared | Space::Generic);
     let notices = |action: &Action| match action {
         Action::Store(_) => false,
-        other => other.access().is_some_and(|(operation, reach)| operation.order.strong && is_global(reach.space)),
+        other => other.access().is_some_and(|(operation, reach)| operation.order.strong && is_seen(reach.space)),
     };
     if !code.instructions.iter().any(|instruction| notices(&instruction.action)) {
         return Vec::new();
@@ -20,7 +20,7 @@ pub(super) fn stores(code: &Code) -> Vec<u32> {
     let may_be_late = |action: &Action| match action {
         Action::Store(store) => {
             let order = &store.operation.order;
-            is_global(store.reach.space) && order.releases.is_none() && !order.volatile
+            is_seen(store.reach.space) && order.releases.is_none() && !order.volatile
         }
         _ => false,
     };

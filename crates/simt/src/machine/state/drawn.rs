@@ -1,6 +1,7 @@
 //! What is drawn while a warp executes: where its turn ends, and where its lanes separate. The
 //! schedule fills it in before a turn; [`step`](crate::machine::step) asks at each point.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use ptx::Space;
@@ -8,7 +9,7 @@ use ptx::Space;
 use super::footprint::Footprint;
 use crate::address::Access;
 use crate::lanes::{Row, WideRow, lanes};
-use crate::memory::Memory;
+use crate::memory::{Memory, SharedMemory};
 use crate::order::Dice;
 use crate::program::{Action, Matrix, OnMemory};
 use crate::sanitizer::Party;
@@ -70,7 +71,8 @@ pub(crate) struct InFlight {
     /// The number of the block, and of the warp in it.
     pub warp: (u64, u32),
     pub mask: u32,
-    /// In global memory.
+    /// Whether the addresses are in the block's shared memory, not in global memory.
+    pub shared: bool,
     pub addresses: WideRow,
     pub rows: [Row; 4],
     pub width: u32,
@@ -83,6 +85,38 @@ impl InFlight {
             let own = self.addresses[lane];
             overlap((own, self.width), (address, width))
         })
+    }
+}
+
+/// Where stores land: in global memory, and in the shared memory of the block that is running.
+/// Nobody else can look at a block's shared memory but its cluster, which sees it later still.
+#[derive(Clone, Copy)]
+pub(crate) struct Landing<'m> {
+    pub memory: &'m Memory,
+    /// With the number of the block.
+    pub shared: Option<(&'m SharedMemory, u64)>,
+}
+
+impl Landing<'_> {
+    /// Whether the store's memory is here.
+    fn has(&self, store: &InFlight) -> bool {
+        !store.shared || self.shared.is_some_and(|(_, block)| block == store.warp.0)
+    }
+
+    fn value(&self, store: &InFlight, address: u64) -> u128 {
+        match self.shared {
+            Some((shared, _)) if store.shared => shared.value(address, store.width),
+            _ => self.memory.value(address, store.width),
+        }
+    }
+
+    fn store(&self, store: &InFlight) {
+        let access = Access::new(store.mask, &store.addresses, store.width);
+        // It was possible when it was made; memory that has been freed since is nobody's.
+        let _ = match self.shared {
+            Some((shared, _)) if store.shared => shared.store_each(&access, &store.rows),
+            _ => self.memory.store_each(&access, &store.rows),
+        };
     }
 }
 
@@ -117,9 +151,9 @@ pub(crate) struct Draws {
     pub quiet: u64,
     /// One in this many points separates lanes; 0: none.
     lanes: u32,
-    /// One in this many stores to global memory is seen late; 0: none.
+    /// One in this many stores is seen late; 0: none.
     weak: u32,
-    /// For each of `Code::places`, whether its stores to global memory are seen late; empty: none.
+    /// For each of `Code::places`, whether its stores are seen late; empty: none.
     late: Vec<bool>,
     in_flight: Vec<InFlight>,
     /// Whose accesses are kept.
@@ -221,30 +255,34 @@ impl Draws {
     }
 
     /// Lets stores land that are due.
-    pub fn land_due(&mut self, memory: &Memory) {
+    pub fn land_due(&mut self, place: Landing<'_>) {
         if self.quiet >= SPINS && !self.late.is_empty() && !self.in_flight.is_empty() {
             let drawn = self.dice.below(self.in_flight.len() as u64) as usize;
             self.in_flight[drawn].due = 0;
         }
         let now = self.passed;
-        self.land(memory, |store| store.due <= now);
+        self.land(place, |store| store.due <= now);
     }
 
-    /// Lets stores land for which a condition holds, in the order in which they were made.
-    pub fn land(&mut self, memory: &Memory, lands: impl Fn(&InFlight) -> bool) {
+    /// Lets stores land here for which a condition holds, in the order in which they were made.
+    pub fn land(&mut self, place: Landing<'_>, lands: impl Fn(&InFlight) -> bool) {
         if self.in_flight.is_empty() {
             return;
         }
-        let landing: Vec<InFlight> = self.in_flight.extract_if(.., |store| lands(store)).collect();
+        let landing: Vec<InFlight> = self.in_flight.extract_if(.., |store| place.has(store) && lands(store)).collect();
         for store in landing {
             self.quiet = 0;
-            let before = self.follows.map(|_| store.addresses.map(|address| memory.value(address, store.width)));
-            // It was possible when it was made; memory that has been freed since is nobody's.
-            let _ = memory.store_each(&Access::new(store.mask, &store.addresses, store.width), &store.rows);
+            let before = self.follows.map(|_| store.addresses.map(|address| place.value(&store, address)));
+            place.store(&store);
             if let Some(before) = before {
-                self.keep_landed(memory, &store, &before);
+                self.keep_landed(place, &store, &before);
             }
         }
+    }
+
+    /// Drops the stores to the shared memory of these blocks, which have ended.
+    pub fn forget_shared(&mut self, blocks: Range<u64>) {
+        self.in_flight.retain(|store| !store.shared || !blocks.contains(&store.warp.0));
     }
 
     /// Keeps a followed access.
@@ -260,16 +298,20 @@ impl Draws {
     }
 
     /// Keeps what a store that landed did to followed bytes.
-    fn keep_landed(&mut self, memory: &Memory, store: &InFlight, before: &[u128; 32]) {
-        let Some(Followed::Bytes { block: None, address: first, bytes }) = self.follows else { return };
+    fn keep_landed(&mut self, landing: Landing<'_>, store: &InFlight, before: &[u128; 32]) {
+        let Some(Followed::Bytes { block: of, address: first, bytes }) = self.follows else { return };
         let InFlight { place, warp: (block, warp), width, .. } = *store;
+        let shared_of = store.shared.then_some(block);
+        if of != shared_of {
+            return;
+        }
         let hit = lanes(store.mask).find(|&lane| overlap((store.addresses[lane], width), (first, bytes)));
         if let Some(lane) = hit {
             let address = store.addresses[lane];
-            let (before, after) = (before[lane], memory.value(address, width));
+            let (before, after) = (before[lane], landing.value(store, address));
             let (time, thread) = (self.passed, warp * 32 + lane as u32);
             let site = Party { place, block, thread, action: Some(AccessAction::Write) };
-            let (thread, shared_of, lanes, late) = ((block, thread), None, 1, true);
+            let (thread, lanes, late) = ((block, thread), 1, true);
             self.keep(Touch { time, site, thread, shared_of, address, width, before, after, lanes, late });
         }
     }

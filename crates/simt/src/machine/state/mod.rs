@@ -31,7 +31,7 @@ mod worker;
 pub(crate) use at::{At, AtLane};
 pub(crate) use barrier::{Arrival, Barriers, Outcome, WARPS_OF_GROUP};
 pub(crate) use block::{Block, RunningBlock, Stage};
-pub(crate) use drawn::{AtPoint, Draws, InFlight, Meeting, Notes, Point, overlap};
+pub(crate) use drawn::{AtPoint, Draws, InFlight, Landing, Meeting, Notes, Point, overlap};
 pub(crate) use footprint::{Does, Footprint, Span, joined};
 pub(crate) use on_model::{BlockLocation, Modelled};
 pub(crate) use outcome::{Attempt, Fault, Next, Refused, Stop};
