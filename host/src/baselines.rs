@@ -10,7 +10,7 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use baseline::{Allowed, Baseline, Change, Comparison, Verdict};
+use baseline::{Allowed, Baseline, Change, Comparison, LineChange, Verdict};
 use clap::Args;
 use common::output_file;
 use device::input_file::Kind;
@@ -20,6 +20,7 @@ use serde_json::{Value, json};
 use webpage::Place;
 use wording::{number, printable, several};
 
+use crate::ci::{Case, CiFlags, Problem};
 use crate::report::{self, Format, Text};
 use crate::{listing, recorded};
 
@@ -111,7 +112,12 @@ const TITLES: [&str; 7] = ["kernel", "counter", "before", "after", "change", "li
 impl Outcome {
     /// Whether nothing is worse than is allowed.
     pub fn met(&self) -> bool {
-        self.comparison.worse().next().is_none()
+        self.worse().next().is_none()
+    }
+
+    /// What is worse than is allowed.
+    pub fn worse(&self) -> impl Iterator<Item = &Change> {
+        self.comparison.worse()
     }
 
     /// A table of what changed, and the rest in sentences.
@@ -202,7 +208,7 @@ impl Outcome {
 
     /// The error if something is worse: in a sentence below a table, else with each change.
     pub fn error(&self, is_table: bool) -> Option<String> {
-        let count = self.comparison.worse().count();
+        let count = self.worse().count();
         if count == 0 {
             return None;
         }
@@ -212,9 +218,22 @@ impl Outcome {
             true => format!("error: {} {verb} worse than in {than}\n", several(count, "counter")),
             false => {
                 let each = |change: &Change| format!("error: worse than in {than}: {}\n", printable(&change.text()));
-                self.comparison.worse().map(each).collect()
+                self.worse().map(each).collect()
             }
         })
+    }
+
+    /// For CI systems: that nothing is worse.
+    pub fn case(&self) -> Case {
+        let before = Path::new(&self.before).file_name().unwrap_or_default().display();
+        let problem = |change: &Change| Problem {
+            rule: "baseline".to_owned(),
+            kernel: change.kernel.clone(),
+            text: format!("worse than in {before}: {}", change.text()),
+            place: change.lines.first().and_then(LineChange::place),
+        };
+        let name = format!("no counter is worse than in {before}");
+        Case { about: "baseline".to_owned(), name, problems: self.worse().map(problem).collect() }
     }
 
     /// As JSON.
@@ -301,6 +320,8 @@ pub struct CompareFlags {
     /// Also write it as a web page
     #[arg(long, value_name = "FILE.html")]
     html: Option<PathBuf>,
+    #[command(flatten)]
+    ci: CiFlags,
 }
 
 /// Compares two baselines. Returns the error if something is worse.
@@ -317,6 +338,9 @@ pub fn compare(flags: &CompareFlags, out: &mut dyn Write) -> Result<Option<Strin
     }
     let comparison = Comparison::of(&before, &after, &flags.allow);
     let outcome = Outcome { before: flags.before.display().to_string(), comparison };
+    let files = [("--markdown", &flags.markdown), ("--html", &flags.html)];
+    flags.ci.check(files.into_iter().filter_map(|(flag, file)| Some((flag, file.as_deref()?))))?;
+    flags.ci.write(&[outcome.case()])?;
     if let Some(path) = &flags.markdown {
         output_file::write_whole(path, |out| out.write_all(outcome.listed(Format::Markdown).as_bytes()))?;
     }

@@ -14,6 +14,7 @@
 //! | [`labs`] | one file for each lab, and the flow that they share |
 //! | [`check`], [`run`] | PTX from any compiler: the command that validates it, and the one that runs its kernels |
 //! | [`built_in`] | the labs' kernels, and a device with them |
+//! | [`requirements`], [`baselines`], [`ci`] | goals, earlier counts, and what CI systems show of both |
 //! | [`recorded`] | reports of kernels that another program launched |
 //! | [`peers`] | the libraries that are timed beside kernels |
 //! | [`predicted`] | the flags for predicted times, and what explains one |
@@ -42,6 +43,7 @@
 pub mod baselines;
 pub mod built_in;
 pub mod check;
+pub mod ci;
 pub mod cli;
 mod compare_times;
 mod course;

@@ -4,8 +4,8 @@
 //! As JSON: `{"device", "kernels"}`. Each of `"kernels"` has
 //! `{"kernel", "module", "launches", "shapes", "seconds", "predicted", "counters", "lines",
 //! "findings", "orders", "stopped"}`: `"shapes"` says how often the kernel was launched with which
-//! blocks and threads, `"seconds"` how long the simulator took, `"findings"` what the checks found,
-//! as text and how often, and `"orders"` how many launches in other orders were compared. The other
+//! blocks and threads, `"seconds"` how long the simulator took, `"findings"` what the checks found
+//! (`{"kind", "text", "file", "line", "count"}`), and `"orders"` how many launches in other orders were compared. The other
 //! fields are as in the JSON of `host run`. `"goals"` is there if goals were given
 //! ([`crate::requirements`]), `"baseline"` if there is one to compare with ([`crate::baselines`]).
 
@@ -22,6 +22,7 @@ use simt::prediction::Bound;
 use simt::{Model, Report};
 use wording::printable;
 
+use crate::ci::{Case, Problem};
 use crate::faults::Findings;
 use crate::lines::{LineCounts, LineFlags, Lines};
 use crate::report::{self, Format, Launched, Metrics, RowPrediction, VariantReport};
@@ -47,14 +48,29 @@ pub struct RecordedKernel {
     pub predicted: Option<RowPrediction>,
     /// The registers of a thread, if a goal is about them.
     pub registers: Option<u32>,
-    /// What the checks found, and how often.
-    pub findings: Vec<(String, u64)>,
+    /// What the checks found.
+    pub findings: Vec<RecordedFault>,
     /// How often they found something else.
     pub findings_beyond: u64,
     /// Launches in other orders, whose results were compared.
     pub orders: u64,
     /// The fault that stopped it.
-    pub stopped: Option<String>,
+    pub stopped: Option<RecordedFault>,
+}
+
+/// A fault of a kernel.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct RecordedFault {
+    /// Its kind, as a word that programs can compare.
+    pub kind: String,
+    /// The message for people.
+    pub text: String,
+    /// The source file, if the PTX says.
+    pub file: Option<String>,
+    /// The line in it, from 1.
+    pub line: Option<u32>,
+    /// How often it occurred.
+    pub count: u64,
 }
 
 /// What is to be shown.
@@ -119,7 +135,7 @@ struct JsonKernel<'a> {
     counters: Option<Metrics<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     lines: Option<Lines>,
-    findings: Vec<JsonFinding<'a>>,
+    findings: &'a [RecordedFault],
     findings_beyond: u64,
     #[serde(skip_serializing_if = "is_none")]
     orders: u64,
@@ -138,12 +154,6 @@ struct JsonShape {
     cooperative: bool,
     dynamic_shared: u32,
     launches: u64,
-}
-
-#[derive(Serialize)]
-struct JsonFinding<'a> {
-    text: &'a str,
-    count: u64,
 }
 
 impl RecordedKernel {
@@ -183,7 +193,7 @@ impl RecordedKernel {
         let shape = |(config, count): &(LaunchConfig, u64)| format!("{} ({})", run::shape_of(config), times(*count));
         let shapes: Vec<String> = self.shapes.iter().take(4).map(shape).collect();
         let more = if self.shapes.len() > 4 { "; and others" } else { "" };
-        let stopped = self.stopped.as_ref().map_or(String::new(), |fault| format!("; stopped: {fault}"));
+        let stopped = self.stopped.as_ref().map_or(String::new(), |fault| format!("; stopped: {}", fault.text));
         format!("{}: {}{more}{stopped}", self.name(), shapes.join("; "))
     }
 
@@ -214,6 +224,21 @@ impl RecordedKernel {
     }
 }
 
+/// What has to hold of each kernel, for CI systems: that it has no fault.
+pub fn cases(kernels: &[RecordedKernel]) -> Vec<Case> {
+    let case = |kernel: &RecordedKernel| {
+        let name = kernel.name();
+        let problem = |fault: &RecordedFault| Problem {
+            rule: fault.kind.clone(),
+            kernel: name.clone(),
+            text: fault.text.clone(),
+            place: fault.file.clone().zip(fault.line),
+        };
+        Case::of_faults(&name, kernel.findings.iter().chain(&kernel.stopped).map(problem).collect())
+    };
+    kernels.iter().map(case).collect()
+}
+
 /// What became of the goals.
 pub fn judge(kernels: &[RecordedKernel], goals: &Requirements) -> Verdict {
     let launched = kernels.iter().map(|kernel| {
@@ -223,7 +248,7 @@ pub fn judge(kernels: &[RecordedKernel], goals: &Requirements) -> Verdict {
     let launched: Vec<_> = launched.collect();
     let shape = |&(config, launches): &(LaunchConfig, u64)| Shape { grid: config.grid, block: config.block, launches };
     let kernels = kernels.iter().zip(&launched).map(|(kernel, launched)| {
-        let faults = kernel.findings.iter().map(|(_, count)| count).sum::<u64>() + kernel.findings_beyond;
+        let faults = kernel.findings.iter().map(|fault| fault.count).sum::<u64>() + kernel.findings_beyond;
         Kernel {
             name: kernel.name(),
             // The module's name has the number of the process.
@@ -307,10 +332,10 @@ fn json<'a>(kernel: &'a RecordedKernel, counters: &'a Option<Counters>, wanted: 
         predicted: kernel.predicted.as_ref(),
         counters: counters.as_ref().map(Metrics),
         lines: kernel.lines(wanted),
-        findings: kernel.findings.iter().map(|(text, count)| JsonFinding { text, count: *count }).collect(),
+        findings: &kernel.findings,
         findings_beyond: kernel.findings_beyond,
         orders: kernel.orders,
-        stopped: kernel.stopped.as_deref(),
+        stopped: kernel.stopped.as_ref().map(|fault| &*fault.text),
     }
 }
 
@@ -415,7 +440,7 @@ pub fn write_page(
     let [what, place] = heading(kernels, device, about);
     let mut details = vec![place];
     details.extend(kernels.iter().map(RecordedKernel::about));
-    details.extend(kernels.iter().flat_map(|kernel| kernel.findings.iter().map(|(text, _)| text.clone())));
+    details.extend(kernels.iter().flat_map(|kernel| kernel.findings.iter().map(|fault| fault.text.clone())));
     report::write_launches((about, &what, &details), view, None, path)
 }
 

@@ -7,7 +7,6 @@
 //! if it is missed and a line is to blame; `"value"` is a reason if there is no value.
 
 use std::collections::HashMap;
-use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use baseline::Baseline;
@@ -16,15 +15,20 @@ use common::output_file;
 use device::input_file::Kind;
 use device::{Error, Result, names};
 use goals::requirement::{Judged, Kernel, Machine, Requirement, of_file};
+use goals::seen::Seen;
 use picture::access_text;
 use serde_json::{Value, json};
 use wording::{WIDTH, printable, several, wrapped};
 
 use crate::baselines::{Against, BaselineFlags, Outcome};
-use crate::{registers, terminal};
+use crate::ci::{Case, Problem};
+use crate::{recorded, registers, terminal};
 
 /// The most bytes of a file with goals.
 const LONGEST: usize = 1 << 20;
+
+/// How many accesses are drawn that are worse than in a baseline, of one kernel each.
+const MOST_DRAWN: usize = 3;
 
 /// A file with goals, from a pipe, too.
 const GOALS: Kind = Kind {
@@ -135,13 +139,13 @@ impl Requirements {
 
     /// Whether requests have to be kept, for pictures.
     pub fn watch(&self) -> bool {
-        self.goals.iter().any(Requirement::is_drawn)
+        self.against.is_some() || self.goals.iter().any(Requirement::is_drawn)
     }
 
     /// What became of them.
     pub fn judge(&self, kernels: &[Kernel<'_>]) -> Verdict {
         let goals = self.goals.iter().flat_map(|requirement| requirement.judge(kernels)).collect();
-        let mut verdict = Verdict { goals, outcome: None, save: None };
+        let mut verdict = Verdict { goals, outcome: None, seen: Vec::new(), save: None };
         if self.against.is_some() || self.save.is_some() {
             let here = std::env::current_dir().unwrap_or_default();
             let file = |path: &str| {
@@ -151,10 +155,28 @@ impl Requirements {
             let counted = (&*device(self.machine), self.machine.predicts.name);
             let after = Baseline::of(kernels, counted, &|name| names::shown(name).into_owned(), &file);
             verdict.outcome = self.against.as_ref().map(|against| against.compare(&after));
+            verdict.seen = verdict.outcome.iter().flat_map(|outcome| worse_accesses(outcome, kernels)).collect();
             verdict.save = self.save.clone().map(|path| (path, after));
         }
         verdict
     }
+}
+
+/// Of each kernel that is worse than in a baseline, the access that costs most, and where it is.
+fn worse_accesses(outcome: &Outcome, kernels: &[Kernel<'_>]) -> Vec<(String, Seen)> {
+    let mut seen: Vec<(String, Seen)> = Vec::new();
+    let mut known: Vec<&str> = Vec::new();
+    for change in outcome.worse().filter(|change| change.after > change.before) {
+        let Some(place) = change.lines.first() else { continue };
+        let named = kernels.iter().filter(|kernel| recorded::short(&change.kernel) == kernel.name);
+        let line = place.place().map(|(_, line)| line);
+        let found = named.filter_map(|kernel| kernel.costliest(&change.counter, line)).next();
+        if let Some(found) = found.filter(|_| !known.contains(&&*change.kernel) && known.len() < MOST_DRAWN) {
+            known.push(&change.kernel);
+            seen.push((format!("{}, {}", recorded::short(&change.kernel), place.at), found));
+        }
+    }
+    seen
 }
 
 /// What became of the goals, and how the counters compare with a baseline.
@@ -162,7 +184,17 @@ impl Requirements {
 pub struct Verdict {
     goals: Vec<Judged>,
     outcome: Option<Outcome>,
+    /// Accesses that are worse, with where they are.
+    seen: Vec<(String, Seen)>,
     save: Option<(PathBuf, Baseline)>,
+}
+
+/// An access as a picture, below a heading.
+fn drawn(seen: &Seen, place: &str, indent: &str) -> String {
+    let Seen { scene, block: [x, y, z], warp } = seen;
+    let heading = format!("{place}{} (block {x}, {y}, {z}, warp {warp}):", scene.title);
+    let heading = wrapped(&printable(&heading), WIDTH, indent, indent);
+    format!("{heading}\n{}\n", access_text(scene, WIDTH, terminal::paint()))
 }
 
 impl Verdict {
@@ -189,7 +221,9 @@ impl Verdict {
     /// Goals and comparison, each under a heading.
     pub fn text(&self) -> String {
         let goals = if self.goals.is_empty() { String::new() } else { format!("\nGoals:\n{}", self.goals_text()) };
-        self.outcome.as_ref().map_or(goals.clone(), |outcome| format!("{goals}\nBaseline:\n{}", outcome.text()))
+        let Some(outcome) = &self.outcome else { return goals };
+        let drawn = self.seen.iter().map(|(place, seen)| format!("\n{}", drawn(seen, &format!("{place}: "), "")));
+        format!("{goals}\nBaseline:\n{}{}", outcome.text(), drawn.collect::<String>())
     }
 
     /// Each goal, and of those that are missed the access that costs most, as a picture.
@@ -200,11 +234,7 @@ impl Verdict {
             text += &wrapped(&printable(&judged.text()), WIDTH, first, "        ");
             text.push('\n');
             if let Some(seen) = judged.seen.as_ref().filter(|_| !judged.met) {
-                let ([x, y, z], warp) = (seen.block, seen.warp);
-                writeln!(text, "\n        {} (block {x}, {y}, {z}, warp {warp}):", printable(&seen.scene.title))
-                    .expect("a text takes everything");
-                text += &access_text(&seen.scene, WIDTH, terminal::paint());
-                text.push('\n');
+                text += &format!("\n{}", drawn(seen, "", "        "));
             }
         }
         text
@@ -222,6 +252,23 @@ impl Verdict {
         };
         let worse = self.outcome.as_ref().and_then(|outcome| outcome.error(is_table)).unwrap_or_default();
         Some(missed + &worse).filter(|text| !text.is_empty())
+    }
+
+    /// The goals and the comparison, for CI systems.
+    pub fn cases(&self) -> Vec<Case> {
+        let goal = |judged: &Judged| {
+            let kernel = judged.kernel.clone().unwrap_or_default();
+            let problem = || Problem {
+                rule: "goal".to_owned(),
+                kernel: kernel.clone(),
+                text: format!("missed: {}", judged.text()),
+                place: judged.blamed.as_ref().map(|line| (line.file.clone(), line.line)),
+            };
+            let about = if kernel.is_empty() { "goals".to_owned() } else { kernel.clone() };
+            let problems = if judged.met { Vec::new() } else { vec![problem()] };
+            Case { about, name: judged.goal.clone(), problems }
+        };
+        self.goals.iter().map(goal).chain(self.outcome.as_ref().map(Outcome::case)).collect()
     }
 
     /// The comparison with a baseline as JSON.

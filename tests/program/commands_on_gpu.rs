@@ -221,6 +221,7 @@ const OTHERS: &[(&str, i32, &str)] = &[
     ("--device gpu --once --counters --no-predict --schedules 2 --seed 3", 0, ""),
     ("--device gpu --once --counters --no-predict --require launches==1 --goals goals.toml", 0, ""),
     ("--device gpu --once --counters --no-predict --baseline b.json --allow 1% --save-baseline saved.json", 0, ""),
+    ("--device gpu --once --counters --no-predict --sarif s.sarif --junit j.xml --gitlab g.json", 0, ""),
     (
         "--device gpu --once --require launches==1",
         2,

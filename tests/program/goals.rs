@@ -133,3 +133,48 @@ fn goals_that_cannot_be_judged_are_refused() {
         assert!(said.contains(message), "{said}");
     }
 }
+
+#[test]
+fn files_for_ci_systems_have_faults_and_missed_goals_on_their_lines() {
+    let (mut command, folder) = both(&["--check", "all", "--require", "stores.sectors of apart == 16"]);
+    command.current_dir(&folder).env_remove("GITHUB_WORKSPACE").env_remove("CI_PROJECT_DIR");
+    command.args("--sarif s.sarif --junit j.xml --gitlab g.json".split(' ')).assert().code(1);
+    let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).expect("it is written");
+    let json = |name: &str| serde_json::from_str::<Value>(&read(name)).expect("JSON");
+    let result = &json("s.sarif")["runs"][0]["results"][0];
+    let place = &result["locations"][0]["physicalLocation"];
+    assert_eq!(
+        (result["ruleId"].as_str(), place["artifactLocation"]["uri"].as_str()),
+        (Some("goal"), Some("stores.ptx"))
+    );
+    assert_eq!(place["region"]["startLine"], 12);
+    let issue = &json("g.json")[0];
+    assert_eq!(
+        (issue["location"]["path"].as_str(), issue["location"]["lines"]["begin"].as_u64()),
+        (Some("stores.ptx"), Some(12))
+    );
+    let cases = read("j.xml");
+    assert!(cases.contains("tests=\"3\" failures=\"1\""), "{cases}");
+    // A fault that stops a kernel is written, too.
+    let mut fault = host("run");
+    fault
+        .current_dir(&folder)
+        .args("stores.ptx apart --grid 1 --block 64 u32[8] --device sim --junit j.xml".split(' '));
+    fault.assert().code(1);
+    assert!(read("j.xml").contains("<failure type=\"out_of_bounds\""), "{}", read("j.xml"));
+}
+
+#[test]
+fn files_for_ci_systems_that_cannot_be_written_are_one_line() {
+    for (flags, says) in [
+        (["--sarif", "no/folder/s.sarif", "--gitlab", "g.json"], "no/folder"),
+        (["--sarif", "same", "--junit", "same"], "error: --junit: --sarif writes the same file; give another"),
+        (["--report", "same", "--junit", "same"], "error: --junit: --report writes the same file; give another"),
+    ] {
+        let (mut command, folder) = both(&flags);
+        let run = command.current_dir(&folder).output().expect("the program runs");
+        let said = String::from_utf8_lossy(&run.stderr);
+        assert!(run.status.code() == Some(2) && said.contains(says) && said.lines().count() == 1, "{said}");
+        assert_eq!(std::fs::read_dir(&folder).expect("a folder").count(), 1);
+    }
+}

@@ -1,7 +1,7 @@
 //! `cargo xtask instructions`: counts the processor's instructions for some runs of the simulator,
 //! under Valgrind, and compares them with those in `measurements/instructions.json`. A count has no
 //! noise, so that a change of a few percent is seen on any machine, however busy; times are in
-//! `docs/SPEED.md`.
+//! `measurements/speed.md`.
 //!
 //! The programs are those of `cargo test`: built without `--release`, with the simulator optimised.
 

@@ -93,6 +93,14 @@ pub struct LineChange {
     pub by: f64,
 }
 
+impl LineChange {
+    /// The file and the line.
+    pub fn place(&self) -> Option<(String, u32)> {
+        let (file, line) = self.at.rsplit_once(':')?;
+        Some((file.to_owned(), line.parse().ok()?))
+    }
+}
+
 impl fmt::Display for LineChange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let sign = if self.by > 0.0 { "+" } else { "" };

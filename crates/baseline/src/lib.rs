@@ -15,5 +15,5 @@ pub mod comparison;
 pub mod file;
 pub mod lines;
 
-pub use comparison::{Allowed, Change, Comparison, Verdict};
+pub use comparison::{Allowed, Change, Comparison, LineChange, Verdict};
 pub use file::Baseline;

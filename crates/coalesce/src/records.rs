@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use coalesce_driver::Shape;
-use coalesce_driver::record::{ENDING, FAILED, KernelRecord, WHOLE};
+use coalesce_driver::record::{ENDING, FAILED, KernelRecord, Noted, WHOLE};
 use device::LaunchConfig;
-use host::recorded::{self, RecordedKernel};
+use host::recorded::{self, RecordedFault, RecordedKernel};
 use host::requirements::Requirements;
 use simt::Model;
 
@@ -80,11 +80,16 @@ fn one(folder: &Path, name: &str) -> Result<RecordedKernel, String> {
         seconds: record.seconds,
         predicted,
         registers: None,
-        findings: record.findings,
+        findings: record.findings.into_iter().map(fault).collect(),
         findings_beyond: record.findings_beyond,
         orders: record.orders,
-        stopped: record.stopped,
+        stopped: record.stopped.map(fault),
     })
+}
+
+fn fault(Noted { kind, text, place, count }: Noted) -> RecordedFault {
+    let (file, line) = place.unzip();
+    RecordedFault { kind, text, file, line, count }
 }
 
 fn config(shape: &Shape) -> LaunchConfig {

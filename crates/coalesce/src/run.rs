@@ -13,6 +13,7 @@ use clap::{Args, ValueEnum};
 use device::DeviceChoice;
 use goals::requirement::Machine;
 use host::baselines::{self, CompareFlags};
+use host::ci::{Case, CiFlags};
 use host::lines::LineFlags;
 use host::orders::OrderFlags;
 use host::recorded::{self, RecordedKernel, Wanted};
@@ -67,6 +68,8 @@ pub struct Options {
     /// Write the report as a web page, too
     #[arg(long, value_name = "FILE.html")]
     report: Option<PathBuf>,
+    #[command(flatten)]
+    ci: CiFlags,
     /// The program and its arguments
     #[arg(required = true, trailing_var_arg = true, value_name = "PROGRAM")]
     program: Vec<OsString>,
@@ -98,6 +101,10 @@ pub fn main(options: &Options) -> Result<u8, String> {
     {
         return Err(format!("--save-baseline: {flag} writes the same file; give another"));
     }
+    let others =
+        [("--report", options.report.as_deref()), ("--output", options.output.as_deref()), ("--save-baseline", saved)];
+    let others = others.into_iter().filter_map(|(flag, file)| Some((flag, file?)));
+    options.ci.check(others).map_err(|error| error.to_string())?;
     let library = library::find()?;
     let folder = tempfile::tempdir().map_err(|error| format!("a folder for records: {error}"))?;
     library.link_into(folder.path())?;
@@ -119,6 +126,11 @@ pub fn main(options: &Options) -> Result<u8, String> {
     let mut kernels = records::read(folder.path())?;
     records::add_registers(&mut kernels, folder.path(), &goals)?;
     let verdict = report(&kernels, options, goals)?;
+    if options.ci.any() {
+        let goals = verdict.iter().flat_map(Verdict::cases);
+        let cases: Vec<Case> = recorded::cases(&kernels).into_iter().chain(goals).collect();
+        options.ci.write(&cases).map_err(|error| error.to_string())?;
+    }
     let faulty = kernels.iter().any(|kernel| kernel.stopped.is_some() || !kernel.findings.is_empty());
     let goals_are_met = verdict.as_ref().is_none_or(Verdict::met);
     if let Some(verdict) = verdict {

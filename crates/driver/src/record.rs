@@ -13,10 +13,11 @@ use std::sync::Arc;
 use ptx::Pieces;
 use serde::{Deserialize, Serialize};
 use simt::counts::{InstructionCounters, ModelCounters};
+use simt::faults::SourcePosition;
 use simt::models::Occupancy;
 use simt::prediction::Predicted;
 use simt::requests::Request;
-use simt::{Counters, Memory, Model, Program, Report, Trap};
+use simt::{Counters, Finding, Memory, Model, Program, Report, Trap};
 
 use crate::boundary::say;
 use crate::objects::{Function, Handle};
@@ -71,14 +72,14 @@ pub struct KernelRecord {
     pub predicted: Option<PredictedTimes>,
     /// Why some launch has no predicted time.
     pub not_predicted: Option<String>,
-    /// What the checks found, as text, and how often.
-    pub findings: Vec<(String, u64)>,
+    /// What the checks found, each once.
+    pub findings: Vec<Noted>,
     /// How often they found something else.
     pub findings_beyond: u64,
     /// Launches in other orders.
     pub orders: u64,
     /// The fault that stopped a launch.
-    pub stopped: Option<String>,
+    pub stopped: Option<Noted>,
     /// The counters of each instruction.
     pub counters: Vec<Vec<u64>>,
     /// Requests of the first launch, as numbers, if they were asked for.
@@ -90,6 +91,30 @@ pub struct KernelRecord {
     pub model: Option<Vec<u64>>,
     /// The occupancy of the first launch on a model.
     pub occupancy: Option<[Option<u32>; 8]>,
+}
+
+/// A fault that a check found, or that stopped a launch.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Noted {
+    /// Its kind, as a word that programs can compare.
+    pub kind: String,
+    /// The message for people.
+    pub text: String,
+    /// File and line in the source, if the PTX says.
+    pub place: Option<(String, u32)>,
+    /// How often it occurred.
+    pub count: u64,
+}
+
+impl Noted {
+    fn new(kind: &str, text: String, position: Option<&SourcePosition>) -> Self {
+        let place = position.map(|at| (at.file.clone(), at.line));
+        Self { kind: kind.to_owned(), text, place, count: 1 }
+    }
+
+    fn found(finding: &Finding) -> Self {
+        Self::new(finding.kind.name(), finding.to_string(), finding.first.position())
+    }
 }
 
 /// The predicted times of launches.
@@ -152,13 +177,11 @@ impl Recorder {
             record.requests = report.requests().iter().map(Request::numbers).collect();
         }
         record.predict(report.predicted());
-        for finding in report.findings() {
-            record.find(&finding.to_string());
-        }
+        report.findings().iter().for_each(|finding| record.find(Noted::found(finding)));
         record.findings_beyond += report.findings_beyond();
         record.orders += orders.tried;
         if let Some(finding) = orders.finding() {
-            record.find(&finding);
+            record.find(Noted::new("other_order", finding, None));
         }
         if record.launches <= AT_ONCE || record.launches % AT_ONCE == 0 {
             self.flush(index);
@@ -169,10 +192,8 @@ impl Recorder {
     pub fn stopped(&mut self, function: Launched, shape: &Shape, trap: &Trap) {
         let Some(index) = self.of(function, shape) else { return };
         let record = &mut self.kernels[index].record;
-        record.stopped = Some(trap.to_string());
-        for finding in &trap.findings {
-            record.find(&finding.to_string());
-        }
+        record.stopped = Some(Noted::new(trap.kind.name(), trap.to_string(), trap.position()));
+        trap.findings.iter().for_each(|finding| record.find(Noted::found(finding)));
         self.flush(index);
     }
 
@@ -267,10 +288,10 @@ impl KernelRecord {
         }
     }
 
-    fn find(&mut self, text: &str) {
-        match self.findings.iter().position(|(known, _)| known == text) {
-            Some(at) => self.findings[at].1 += 1,
-            None if self.findings.len() < MOST => self.findings.push((text.to_owned(), 1)),
+    fn find(&mut self, fault: Noted) {
+        match self.findings.iter().position(|known| known.text == fault.text) {
+            Some(at) => self.findings[at].count += 1,
+            None if self.findings.len() < MOST => self.findings.push(fault),
             None => self.findings_beyond += 1,
         }
     }

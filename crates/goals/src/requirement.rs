@@ -305,6 +305,13 @@ impl Requirement {
 }
 
 impl Kernel<'_> {
+    /// The costliest access that a metric counts, in lines of this number or in any. `None` if the
+    /// metric is about no access, or the launches kept none.
+    pub fn costliest(&self, metric: &str, line: Option<u32>) -> Option<Seen> {
+        let is_there = |info: &InstructionInfo| line.is_none_or(|line| line_of(info, "").1 == line);
+        Seen::worst_where(known(metric)?, &[self.launched?], is_there)
+    }
+
     /// Whether this name, in which `*` stands for anything, is the kernel's.
     fn is_named(&self, name: &str) -> bool {
         let in_ptx = self.launched.is_some_and(|launched| fits(&launched.kernel, name));

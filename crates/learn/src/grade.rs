@@ -299,7 +299,7 @@ impl Drop for Taken<'_> {
 fn finish(marks: &Marks, options: &Options) -> Result<bool> {
     // A full disk shall not lose the table, nor a closed terminal the files.
     let shown = show!("{}", marks.table());
-    let files = [(&options.junit, junit::xml(marks)), (&options.json, marks.json()), (&options.csv, marks.csv())];
+    let files = [(&options.junit, junit::of(marks)), (&options.json, marks.json()), (&options.csv, marks.csv())];
     for (file, text) in files {
         if let Some(file) = file {
             output_file::write_whole(file, |out| out.write_all(text.as_bytes()))?;

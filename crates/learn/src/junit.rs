@@ -4,10 +4,12 @@
 
 use std::fmt::Write as _;
 
+use wording::xml::{self, attribute};
+
 use crate::marks::{Mark, Marks, Status, Student};
 
 /// The file.
-pub fn xml(marks: &Marks) -> String {
+pub fn of(marks: &Marks) -> String {
     let count = |status| marks.count(status);
     let tests: usize = marks.students.iter().map(|student| student.marks.len()).sum();
     let mut text = format!(
@@ -62,28 +64,9 @@ fn case(text: &mut String, mark: &Mark) {
     let _ = write!(text, ">\n            {result}\n        </testcase>\n");
 }
 
-/// Text between tags.
+/// Text between tags, without colours.
 fn escaped(text: &str) -> String {
-    let mut escaped = String::new();
-    for c in anstream::adapter::strip_str(text).to_string().chars() {
-        match c {
-            '&' => escaped += "&amp;",
-            '<' => escaped += "&lt;",
-            '>' => escaped += "&gt;",
-            '"' => escaped += "&quot;",
-            // A reader would take it for a line break.
-            '\r' => escaped += "&#13;",
-            '\t' | '\n' => escaped.push(c),
-            '\0'..' ' | '\u{fffe}' | '\u{ffff}' => {}
-            _ => escaped.push(c),
-        }
-    }
-    escaped
-}
-
-/// The value of an attribute, where a reader would take a tab or line break for a space.
-fn attribute(text: &str) -> String {
-    escaped(text).replace('\t', "&#9;").replace('\n', "&#10;")
+    xml::escaped(&anstream::adapter::strip_str(text).to_string())
 }
 
 #[cfg(test)]
@@ -111,7 +94,7 @@ mod tests {
         };
         let ben = Student { name: "ben".to_owned(), marks: vec![] };
         assert_eq!(
-            xml(&Marks { seed: 3, students: vec![anna, ben] }),
+            of(&Marks { seed: 3, students: vec![anna, ben] }),
             "<?xml version=\"1.0\" encoding=\"UTF-8\"?>
 <testsuites name=\"coalesce\" tests=\"4\" failures=\"1\" errors=\"1\">
     <testsuite name=\"an&quot;n&lt;a&gt;&#10;&#9;&amp;\" tests=\"4\" disabled=\"1\" errors=\"1\" failures=\"1\">

@@ -1,6 +1,6 @@
 //! Warp instructions per second, with all counters on: a padded transpose, a naive matrix product
 //! and a reduction, on one and on two threads of the host, and with all checks on; and the naive
-//! product at the lab sheet's own size. The figures are in `docs/SPEED.md`.
+//! product at the lab sheet's own size. The figures are in `measurements/speed.md`.
 //!
 //! One thread is measured in CPU time, which other programs on the machine disturb least.
 

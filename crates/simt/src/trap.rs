@@ -46,6 +46,42 @@ pub struct Trap {
     pub findings: Vec<Finding>,
 }
 
+impl TrapKind {
+    /// Its name in machine-readable output.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Access { fault, .. } => fault.name(),
+            Self::Free { fault, .. } => fault.name(),
+            Self::BarrierDivergence { .. } => "barrier_divergence",
+            Self::BarrierNeverReached { .. } => "barrier_never_reached",
+            Self::WarpNeverConverges { .. } => "warp_never_converges",
+            Self::PhaseNeverComplete { .. } => "phase_never_complete",
+            Self::InvalidMbarrier { .. } => "invalid_mbarrier",
+            Self::ClusterBarrierOrder { .. } => "cluster_barrier_order",
+            Self::InvalidBarrier { .. } => "invalid_barrier",
+            Self::Texture(_) => "texture",
+            Self::Tensor(_) => "tensor",
+            Self::TrapInstruction => "trap",
+            Self::NotCooperative => "not_cooperative",
+            Self::NoProgress { .. } => "no_progress",
+            Self::EndlessLoop => "endless_loop",
+            Self::Assertion { .. } => "assertion",
+            Self::Breakpoint => "breakpoint",
+            Self::Cancelled => "cancelled",
+            Self::StepLimit { .. } => "step_limit",
+            Self::FaultLimit { .. } => "fault_limit",
+            Self::IncompleteWarp { .. } => "incomplete_warp",
+            Self::BulkCopySize { .. } => "bulk_copy_size",
+            Self::IncompleteWarpgroup { .. } => "incomplete_warpgroup",
+            Self::NotUniform { .. } => "not_uniform",
+            Self::CallDepth { .. } => "call_depth",
+            Self::LocalMemory { .. } => "local_memory",
+            Self::InvalidCall { .. } => "invalid_call",
+            Self::InvalidBranch { .. } => "invalid_branch",
+        }
+    }
+}
+
 impl Trap {
     /// The position in the reader's own code: see [`own_frame`].
     pub fn position(&self) -> Option<&SourcePosition> {

@@ -2,6 +2,7 @@
 //! their units. Pure.
 
 pub mod units;
+pub mod xml;
 
 use textwrap::core::Word;
 use textwrap::{Options, WordSeparator, WordSplitter};

@@ -121,7 +121,7 @@ impl Fault {
             _ => (None, None),
         };
         Some(Self {
-            kind: trap.map_or("gpu", |trap| kind_of(&trap.kind)),
+            kind: trap.map_or("gpu", |trap| trap.kind.name()),
             message: fault.clone(),
             what: trap.map_or_else(|| fault.clone(), |trap| trap.what() + around(trap, fault).1),
             kernel: kernel.clone(),
@@ -182,35 +182,6 @@ impl Fault {
 /// and advice.
 pub(super) fn around<'m>(trap: &Trap, message: &'m str) -> (&'m str, &'m str) {
     message.split_once(&one_line(&trap.to_string())).unwrap_or_default()
-}
-
-fn kind_of(kind: &TrapKind) -> &'static str {
-    match kind {
-        TrapKind::Access { fault, .. } => fault.name(),
-        TrapKind::Free { fault, .. } => fault.name(),
-        TrapKind::BarrierDivergence { .. } => "barrier_divergence",
-        TrapKind::BarrierNeverReached { .. } => "barrier_never_reached",
-        TrapKind::WarpNeverConverges { .. } => "warp_never_converges",
-        TrapKind::PhaseNeverComplete { .. } => "phase_never_complete",
-        TrapKind::InvalidMbarrier { .. } => "invalid_mbarrier",
-        TrapKind::ClusterBarrierOrder { .. } => "cluster_barrier_order",
-        TrapKind::InvalidBarrier { .. } => "invalid_barrier",
-        TrapKind::Texture(_) => "texture",
-        TrapKind::TrapInstruction => "trap",
-        TrapKind::NotCooperative => "not_cooperative",
-        TrapKind::NoProgress { .. } => "no_progress",
-        TrapKind::EndlessLoop => "endless_loop",
-        TrapKind::Assertion { .. } => "assertion",
-        TrapKind::Breakpoint => "breakpoint",
-        TrapKind::Cancelled => "cancelled",
-        TrapKind::StepLimit { .. } => "step_limit",
-        TrapKind::FaultLimit { .. } => "fault_limit",
-        TrapKind::CallDepth { .. } => "call_depth",
-        TrapKind::LocalMemory { .. } => "local_memory",
-        TrapKind::InvalidCall { .. } => "invalid_call",
-        TrapKind::InvalidBranch { .. } => "invalid_branch",
-        _ => "other",
-    }
 }
 
 #[cfg(test)]

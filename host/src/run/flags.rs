@@ -13,6 +13,7 @@ use simt::Checks;
 
 use super::argument::{Argument, parse::split_os};
 use super::argument_id::Named;
+use crate::ci::CiFlags;
 use crate::faults::{SanitizerFlags, checks_by_default};
 use crate::lines::LineFlags;
 use crate::orders::{ExploreFlags, OrderFlags};
@@ -180,6 +181,8 @@ pub(super) struct Flags {
     pub(super) seed: u64,
     #[command(flatten)]
     pub(super) required: RequireFlags,
+    #[command(flatten)]
+    pub(super) ci: CiFlags,
     /// The goals, read.
     #[arg(skip)]
     pub(super) goals: Option<Requirements>,

@@ -54,6 +54,7 @@ pub(crate) use flags::{command, sources};
 pub(crate) use output::shape_of;
 
 use crate::built_in;
+use crate::ci::{Case, Problem};
 use crate::faults::Fault;
 use crate::limits::ADVICE;
 use crate::orders::OrdersReport;
@@ -94,6 +95,9 @@ pub(crate) fn main(matches: &ArgMatches, choice: DeviceChoice, limits: Limits, r
     let outputs = validate::outputs(&module, &flags, &launches)?;
 
     page::check(&flags)?;
+    let outputs_of_ci = [("--report", flags.report.as_deref()), ("--save-baseline", flags.required.saved())];
+    let others = outputs_of_ci.into_iter().filter_map(|(flag, file)| Some((flag, file?)));
+    flags.ci.check(others.chain(flags.save.iter().map(|save| ("--save", save.file.as_path()))))?;
     flags.check_sources()?;
 
     let progress = Progress::on_terminal();
@@ -220,12 +224,34 @@ pub(crate) fn main(matches: &ArgMatches, choice: DeviceChoice, limits: Limits, r
     other_results.iter().for_each(|text| messages::write(text));
     let verdict = reports.last().and_then(|report| report.goals.as_ref());
     verdict.map_or(Ok(()), requirements::Verdict::save)?;
+    if flags.ci.any() {
+        let faults = reports.iter().map(|report| case(&name, report));
+        let other = other_results.as_ref().map(|text| {
+            let kernel = launches.last().map_or(String::new(), |launch| launch.function.name.clone());
+            let text = text.trim_start_matches("error: ").lines().next().unwrap_or_default().to_owned();
+            let problem = Problem { rule: "other_order".to_owned(), kernel: kernel.clone(), text, place: None };
+            Case { about: kernel, name: "the same result in other orders".to_owned(), problems: vec![problem] }
+        });
+        flags.ci.write(&faults.chain(other).chain(verdict.iter().flat_map(|it| it.cases())).collect::<Vec<_>>())?;
+    }
     let missed = verdict.and_then(|verdict| verdict.error(is_table));
     missed.iter().for_each(|text| messages::write(text));
     match ran.fault {
         Some(fault) => Err(sequence::with_launch(fault, reports.len(), launches.len())),
         None => sequence::error(&findings).map_or(Ok(orders_are_right && missed.is_none()), Err),
     }
+}
+
+/// That a launch had no faults, for CI systems. A fault without a line of source is in the PTX.
+fn case(file: &str, report: &Report<'_>) -> Case {
+    let kernel = recorded::short(&names::shown(report.kernel));
+    let problem = |fault: &Fault| Problem {
+        rule: fault.kind.to_owned(),
+        kernel: kernel.clone(),
+        text: fault.message.clone(),
+        place: fault.file.clone().zip(fault.line).or_else(|| Some((file.to_owned(), fault.ptx_line?))),
+    };
+    Case::of_faults(&kernel, report.faults.iter().map(problem).collect())
 }
 
 /// The goals of the launches, if there are any.
