@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Comments on a pull request, or changes the comment that is there: FOLDER has comment.md,
-# PULL_REQUEST is its number, and GH_TOKEN who comments. Without the permission, as in a pull request
+# Comments on a pull request, or changes its own comment that is there: FOLDER has comment.md,
+# PULL_REQUEST is its number, and GH_TOKEN who comments, a bot. Without the permission, as in a pull request
 # from a fork, it says so and ends well: the comment is in the run's summary, too.
 set -euo pipefail
 
 comments=repos/$GITHUB_REPOSITORY/issues
 known=$(gh api --paginate "$comments/$PULL_REQUEST/comments" \
-    --jq '.[] | select(.body | endswith("<!-- coalesce -->\n") or endswith("<!-- coalesce -->")) | .id' 2>/dev/null | head -n 1 || true)
+    --jq '.[] | select(.user.type == "Bot" and (.body | rtrimstr("\n") | endswith("<!-- coalesce -->"))) | .id' 2>/dev/null | head -n 1 || true)
 if [ -n "$known" ]; then
     send=(--method PATCH "$comments/comments/$known")
 else

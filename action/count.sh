@@ -2,7 +2,7 @@
 # Counts what the kernels of this checkout do and what those of its base did, and compares. The
 # variables are the inputs of action.yml: RUN, SETUP, FLAGS, ALLOW, BASE, COALESCE; FOLDER is where
 # the results go. The exit code is 1 if a kernel has a fault, a goal is missed or a counter is worse
-# than is allowed, and 2 if something cannot be done.
+# than is allowed, and that of RUN if it fails; 2 if something cannot be done, as SETUP.
 set -euo pipefail
 
 fail() {
@@ -30,15 +30,20 @@ for allow in "${allowed[@]}"; do
     allows+=(--allow "$allow")
 done
 
-# Runs the command in the current folder, with these flags of `coalesce run`.
-count() {
-    { [ -z "${SETUP:-}" ] || bash -euo pipefail -c "$SETUP"; } &&
-        "$COALESCE" run "${flags[@]}" "$@" -- bash -euo pipefail -c "$RUN"
+# Readies the current folder.
+setup() {
+    [ -z "${SETUP:-}" ] || bash -euo pipefail -c "$SETUP"
 }
 
-# The base is counted in a working tree of its own, so that its paths are those of the head. What is
-# wrong there is not this change's fault.
+# Runs the command in the current folder, with these flags of `coalesce run`.
+count() {
+    "$COALESCE" run "${flags[@]}" "$@" -- bash -euo pipefail -c "$RUN"
+}
+
+# The base is counted in a working tree of its own, with the paths of the head. Faults there are not
+# this change's.
 base=$FOLDER/base.json
+why="There is no base to compare with."
 if [ -n "${BASE:-}" ]; then
     git cat-file -e "$BASE^{commit}" 2>/dev/null || git fetch --quiet --depth 1 origin "$BASE" ||
         fail "the commit $BASE cannot be fetched"
@@ -46,11 +51,12 @@ if [ -n "${BASE:-}" ]; then
     trap 'git worktree remove --force "$tree/base" 2>/dev/null || true; rm -rf "$tree"' EXIT
     git worktree add --quiet --detach "$tree/base" "$BASE"
     here=$(git rev-parse --show-prefix)
-    if ! (cd "$tree/base/$here" && count --save-baseline "$base") >"$FOLDER/base.txt" 2>&1; then
-        echo "note: the base was counted with an error, see base.txt" >&2
-    fi
+    # Without the file the program itself failed: what it counted until then is no baseline.
+    (cd "$tree/base/$here" && setup && count --save-baseline "$base") >"$FOLDER/base.txt" 2>&1 || true
+    [ -f "$base" ] || why="The base could not be counted, so nothing is compared; base.txt says why."
 fi
 
+setup || fail "SETUP fails"
 against=()
 [ ! -f "$base" ] || against=(--baseline "$base" "${allows[@]}")
 status=0
@@ -59,13 +65,20 @@ count "${against[@]}" --save-baseline "$FOLDER/head.json" --output "$FOLDER/repo
 [ ! -f "$FOLDER/report.txt" ] || cat "$FOLDER/report.txt"
 cat "$FOLDER/errors.txt" >&2
 
+# What the file `head.json` is missing for: the program failed.
+case "$status,$([ -f "$base" ] && echo compared),$([ -f "$FOLDER/head.json" ] && echo counted)" in
+    0,compared,*) title="nothing is worse" ;;
+    0,*) title="no faults, nothing compared" ;;
+    *,counted) title="worse, or with faults" ;;
+    *) title="the command fails" ;;
+esac
 {
-    if [ "$status" -eq 0 ]; then echo "### Kernels: nothing is worse"; else echo "### Kernels: worse, or with faults"; fi
+    echo "### Kernels: $title"
     echo
     if [ -f "$base" ] && [ -f "$FOLDER/head.json" ]; then
         (cd "$FOLDER" && "$COALESCE" compare base.json head.json "${allows[@]}" --format markdown 2>/dev/null) || true
     else
-        echo "There is no base to compare with."
+        echo "$why"
     fi
     echo
     echo "<details><summary>The report, with lines and pictures</summary>"

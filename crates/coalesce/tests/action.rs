@@ -214,15 +214,37 @@ fn without_a_base_only_faults_and_goals_count() {
     let repository = Repository::new();
     let output = repository.count(&[("BASE", "")]);
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
-    assert!(repository.result("comment.md").contains("There is no base to compare with."));
+    let comment = repository.result("comment.md");
+    let title = "### Kernels: no faults, nothing compared\n\nThere is no base to compare with.\n";
+    assert!(comment.starts_with(title), "{comment}");
     let output = repository.count(&[("BASE", ""), ("FLAGS", "--require launches==2")]);
     assert_eq!(output.status.code(), Some(1), "{}", String::from_utf8_lossy(&output.stderr));
     for (variables, says) in [
         ([("RUN", ""), ("BASE", "")], "error: name a command in RUN"),
+        ([("SETUP", "exit 7"), ("BASE", "")], "error: SETUP fails"),
         ([("BASE", "0123456789012345678901234567890123456789"), ("FLAGS", "")], "cannot be fetched"),
     ] {
         let output = repository.count(&variables);
         let said = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.code() == Some(2) && said.contains(says), "{said}");
     }
+}
+
+#[test]
+fn a_base_or_a_head_that_fails_is_said() {
+    let repository = Repository::new();
+    // What the base lacks.
+    std::fs::write(repository.root().join("new"), "").expect("it is written");
+    repository.commit(132, "");
+    let output = repository.count(&[("SETUP", "test -f new")]);
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    let comment = repository.result("comment.md");
+    assert!(
+        comment.starts_with("### Kernels: no faults, nothing compared\n\nThe base could not be counted"),
+        "{comment}"
+    );
+    let output = repository.count(&[("RUN", "exit 7")]);
+    assert_eq!(output.status.code(), Some(7), "{}", String::from_utf8_lossy(&output.stderr));
+    let comment = repository.result("comment.md");
+    assert!(comment.starts_with("### Kernels: the command fails\n"), "{comment}");
 }
