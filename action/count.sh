@@ -23,7 +23,8 @@ if [ -z "${COALESCE:-}" ]; then
 fi
 COALESCE=$(realpath "$COALESCE")
 
-read -r -a flags <<<"${FLAGS:-}"
+# With quotes, but nothing is evaluated.
+mapfile -d '' -t flags < <(xargs -r printf '%s\0' <<<"${FLAGS:-}")
 read -r -a allowed <<<"${ALLOW:-}"
 allows=()
 for allow in "${allowed[@]}"; do
