@@ -2,7 +2,7 @@
 //! format. The program `coalesce` calls it.
 //!
 //! As JSON: `{"device", "kernels"}`. Each of `"kernels"` has
-//! `{"kernel", "module", "launches", "shapes", "seconds", "predicted", "counters", "lines",
+//! `{"kernel", "name", "module", "launches", "shapes", "seconds", "predicted", "counters", "lines",
 //! "findings", "orders", "stopped"}`: `"shapes"` says how often the kernel was launched with which
 //! blocks and threads, `"seconds"` how long the simulator took, `"findings"` what the checks found
 //! (`{"kind", "text", "file", "line", "count"}`), and `"orders"` how many launches in other orders were compared. The other
@@ -126,6 +126,7 @@ struct Json<'a> {
 #[derive(Serialize)]
 struct JsonKernel<'a> {
     kernel: &'a str,
+    name: String,
     module: &'a str,
     launches: u64,
     shapes: Vec<JsonShape>,
@@ -325,6 +326,7 @@ fn json<'a>(kernel: &'a RecordedKernel, counters: &'a Option<Counters>, wanted: 
     };
     JsonKernel {
         kernel: &kernel.kernel,
+        name: kernel.name(),
         module: &kernel.module,
         launches: kernel.launches,
         shapes: kernel.shapes.iter().map(shape).collect(),

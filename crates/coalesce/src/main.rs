@@ -5,6 +5,7 @@
 //! | --- | --- |
 //! | `run` | runs a program with the simulator's driver, and reports |
 //! | `records` | what the driver left: records of kernels, for the report of the crate `host` |
+//! | `recording` | reports what a process recorded itself, for the Python package |
 //! | `library` | finds the driver and the runtime library, and the variables that make a program load them |
 //! | `shim` | writes libraries that name the runtime library as programs ask for it |
 //! | `environment` | those variables for a shell, a Dockerfile, a CI file |
@@ -19,6 +20,8 @@ mod doctor;
 mod environment;
 #[cfg(target_os = "linux")]
 mod library;
+#[cfg(target_os = "linux")]
+mod recording;
 #[cfg(target_os = "linux")]
 mod records;
 #[cfg(target_os = "linux")]
@@ -47,6 +50,8 @@ fn main() -> ExitCode {
         Compare(host::baselines::CompareFlags),
         Env(environment::Options),
         Doctor(doctor::Options),
+        #[command(hide = true)]
+        Recording(recording::Options),
     }
 
     common::signals::fail_beyond_the_file_limit();
@@ -67,6 +72,7 @@ fn main() -> ExitCode {
         Command::Compare(options) => run::compare(&options),
         Command::Env(options) => environment::main(&options),
         Command::Doctor(options) => doctor::main(&options),
+        Command::Recording(options) => recording::main(&options),
     };
     match result {
         Ok(code) => ExitCode::from(code),

@@ -85,7 +85,7 @@ enum Fault {
 /// Runs the program and reports. Returns the exit code.
 pub fn main(options: &Options) -> Result<u8, String> {
     options.lines.check_format(options.format).map_err(|error| error.to_string())?;
-    let goals = goals(options)?;
+    let goals = goals(options.device, &options.required)?;
     let settings = settings(options, &goals)?;
     fault_text::sources::also_beside(beside(&options.program));
     for file in options.report.iter().chain(&options.output) {
@@ -147,15 +147,14 @@ pub fn main(options: &Options) -> Result<u8, String> {
     })
 }
 
-/// The goals that the kernels must meet.
-fn goals(options: &Options) -> Result<Requirements, String> {
-    let counts = match options.device {
+/// The goals that kernels on this device must meet.
+pub fn goals(device: DeviceChoice, required: &RequireFlags) -> Result<Requirements, String> {
+    let counts = match device {
         DeviceChoice::Model(model, _) => Some(model),
         _ => None,
     };
     let predicts = counts.or_else(|| Model::named("hopper")).ok_or("there is no model of a GPU")?;
-    options
-        .required
+    required
         .read(Machine { counts, predicts, has_ptxas: registers::ptxas().is_some() })
         .map_err(|error| error.to_string())
 }

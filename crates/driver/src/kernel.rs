@@ -64,9 +64,9 @@ pub fn run(state: &mut State, kernel: &Kernel) -> Done<f64> {
     }
     let cancel = running::begin(state)?;
     let arguments: Vec<&[u8]> = arguments.iter().map(Vec::as_slice).collect();
-    let gpu = state.gpu();
-    let chosen = SETTINGS.only.as_ref().is_none_or(|only| is_named(&function.name, only));
-    let predicts = chosen && SETTINGS.predict.unwrap_or(state.timed);
+    let (gpu, settings) = (state.gpu(), state.settings.clone());
+    let chosen = settings.only.as_ref().is_none_or(|only| is_named(&function.name, only));
+    let predicts = chosen && settings.predict.unwrap_or(state.timed);
     let shared = &gpu.shared;
     let request = Launch {
         kernel: &function.name,
@@ -77,18 +77,18 @@ pub fn run(state: &mut State, kernel: &Kernel) -> Done<f64> {
         dynamic_shared: shape.dynamic_shared,
         shared_limit: if function.dynamic_limit >= 0 { shared.per_block_opt_in } else { shared.per_block },
         arguments: &arguments,
-        step_limit: SETTINGS.steps.unwrap_or_else(|| step_limit(shape)),
-        checks: if chosen { SETTINGS.checks } else { SETTINGS.unchosen_checks },
-        model: (chosen && SETTINGS.modelled).then_some(gpu),
+        step_limit: settings.steps.unwrap_or_else(|| step_limit(shape)),
+        checks: if chosen { settings.checks } else { settings.unchosen_checks },
+        model: (chosen && settings.modelled).then_some(gpu),
         cancel: Some(cancel),
         carveout: u8::try_from(function.carveout).ok(),
         predicts: (predicts && gpu.timing().is_some()).then_some(gpu),
-        watch: (chosen && SETTINGS.watches && state.recorder.is_first(function, gpu)).then_some(WATCH),
+        watch: (chosen && settings.watches && state.recorder.is_first(function, gpu)).then_some(WATCH),
         ..Launch::default()
     };
     texture_references::bind(state)?;
     share(state, true);
-    let orders = SETTINGS.orders.as_ref().filter(|_| chosen);
+    let orders = settings.orders.as_ref().filter(|_| chosen);
     let before = orders::before(&state.memory, orders).unwrap_or_else(|why| {
         say(why);
         None
@@ -124,7 +124,7 @@ pub fn run(state: &mut State, kernel: &Kernel) -> Done<f64> {
             if !done.findings().is_empty() {
                 state.host_recorder.faulty(&function.name);
             }
-            report::findings(done.findings(), done.findings_beyond()).filter(|_| !SETTINGS.goes_on)
+            report::findings(done.findings(), done.findings_beyond()).filter(|_| !settings.goes_on)
         }
         Err(LaunchError::Trap(trap)) if trap.kind == TrapKind::Cancelled => {
             state.recorder.stopped((function, gpu), shape, &trap);
@@ -152,7 +152,7 @@ pub fn run(state: &mut State, kernel: &Kernel) -> Done<f64> {
         }
     };
     // As on a GPU, nothing works in this context from here on.
-    if SETTINGS.defers {
+    if settings.defers {
         state.pending = lost;
         return Ok(took);
     }

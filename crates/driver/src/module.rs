@@ -60,11 +60,11 @@ fn load(ptx: &str, log: Log) -> Done<Handle> {
     for (kernel, error) in program.unsupported() {
         say(&format!("kernel `{}` cannot run: {error}", names::shown(&kernel.name)));
     }
-    state.recorder.module(handle, ptx);
     let constants = module.variables.iter().filter(|(_, variable)| variable.space == Space::Constant);
     let constants = constants.filter_map(|(_, variable)| variable.size).sum();
     let (sums_open, device) = (Sums::of(&module), state.device());
-    let module = Module { program: Arc::new(program), constants, device, sums_open, functions: HashMap::new() };
+    let (program, ptx) = (Arc::new(program), ptx.into());
+    let module = Module { program, ptx, constants, device, sums_open, functions: HashMap::new() };
     state.modules.insert(handle, module);
     Ok(handle)
 }
@@ -85,12 +85,21 @@ fn function_of(state: &mut State, module: Handle, name: &str) -> Done<Handle> {
     if let Some(&known) = found.functions.get(name) {
         return Ok(known);
     }
-    let (program, sums_open) = (found.program.clone(), found.sums_open);
+    let (program, ptx, sums_open) = (found.program.clone(), found.ptx.clone(), found.sums_open);
     program.kernel(name).ok_or(Status::NOT_FOUND)?;
     let c_name = CString::new(name).map_err(|_| Status::INVALID_VALUE)?.into();
     let handle = state.handle();
-    let function =
-        Function { module, program, name: name.into(), c_name, dynamic_limit: -1, carveout: -1, cache: 0, sums_open };
+    let function = Function {
+        module,
+        program,
+        ptx,
+        name: name.into(),
+        c_name,
+        dynamic_limit: -1,
+        carveout: -1,
+        cache: 0,
+        sums_open,
+    };
     state.functions.insert(handle, function);
     if let Some(module) = state.modules.get_mut(&module) {
         module.functions.insert(name.to_owned(), handle);

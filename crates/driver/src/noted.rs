@@ -78,7 +78,7 @@ impl State {
     /// or, if times are not predicted, as long as it took here.
     pub fn time_within(&self, what: &What, took: Duration) -> f64 {
         let What::Copy { bytes, direction: Direction::Within, .. } = what else { return 0.0 };
-        match self.gpu().timing().filter(|_| SETTINGS.predict.unwrap_or(self.timed)) {
+        match self.gpu().timing().filter(|_| self.settings.predict.unwrap_or(self.timed)) {
             Some(timing) => timing.copy_us(*bytes),
             None => took.as_secs_f64() * 1e6,
         }

@@ -100,6 +100,8 @@ pub struct Mapping {
 /// A loaded module, or library: the API has both, here they are one.
 pub struct Module {
     pub program: Arc<Program>,
+    /// Its text, for records.
+    pub ptx: Arc<str>,
     /// The device that was current when it was loaded.
     pub device: c_int,
     /// Bytes of its constants.
@@ -115,6 +117,8 @@ pub struct Module {
 pub struct Function {
     pub module: Handle,
     pub program: Arc<Program>,
+    /// The module's text.
+    pub ptx: Arc<str>,
     pub name: Arc<str>,
     /// The name, with the zero byte of C.
     pub c_name: Arc<CStr>,

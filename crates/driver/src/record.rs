@@ -22,7 +22,6 @@ use simt::{Counters, Finding, Memory, Model, Program, Report, Trap};
 use crate::boundary::say;
 use crate::objects::{Function, Handle};
 use crate::orders::Found;
-use crate::settings::SETTINGS;
 
 /// The ending of a record's name.
 pub const ENDING: &str = "kernel.json";
@@ -134,6 +133,8 @@ type Launched<'a> = (&'a Function, &'static Model);
 /// The records of this process.
 #[derive(Default)]
 pub struct Recorder {
+    /// Where records go, if anywhere.
+    folder: Option<PathBuf>,
     kernels: Vec<Kernel>,
     /// By module, name, and the GPU of the device.
     by_name: HashMap<(Handle, Arc<str>, &'static str), usize>,
@@ -150,11 +151,9 @@ struct Kernel {
 }
 
 impl Recorder {
-    /// Notes a module that was loaded.
-    pub fn module(&mut self, module: Handle, ptx: &str) {
-        if let Some(folder) = &SETTINGS.record {
-            self.write(&Path::new(folder).join(module_file(module)), ptx.as_bytes());
-        }
+    /// Records into this folder, if there is one.
+    pub fn new(folder: Option<PathBuf>) -> Self {
+        Self { folder, ..Self::default() }
     }
 
     /// Whether no launch of a kernel has ended yet.
@@ -208,11 +207,14 @@ impl Recorder {
 
     /// The kernel's record, with this shape.
     fn of(&mut self, (function, gpu): Launched, shape: &Shape) -> Option<usize> {
-        let folder = Path::new(SETTINGS.record.as_ref()?);
+        let folder = self.folder.clone()?;
         let key = (function.module, function.name.clone(), gpu.name);
         let next = self.kernels.len();
         let index = *self.by_name.entry(key).or_insert(next);
         if index == next {
+            if !self.by_name.keys().any(|(module, name, _)| *module == function.module && *name != function.name) {
+                self.write(&folder.join(module_file(function.module)), function.ptx.as_bytes());
+            }
             let record = KernelRecord {
                 version: env!("CARGO_PKG_VERSION").to_owned(),
                 module: module_file(function.module),

@@ -1,7 +1,7 @@
 //! What the environment sets: the table in the documentation of this crate.
 
 use std::path::PathBuf;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use simt::orders::DrawnOrder;
 use simt::{Checks, Model};
@@ -38,7 +38,23 @@ pub struct Settings {
     pub gpus: Vec<&'static Model>,
     /// The name of each device, instead of one that says what it is.
     pub name: Option<String>,
-    /// Whether launches run on its model.
+    /// How launches run, unless a recording of the process itself says otherwise.
+    pub launches: Arc<LaunchSettings>,
+    /// The file for the record of the host code.
+    pub host_record: Option<String>,
+    /// The memory of each device in bytes.
+    pub memory: u64,
+    /// Where PTX goes.
+    pub dump: Option<String>,
+    /// Further folders of sources.
+    pub sources: Vec<PathBuf>,
+    /// Columns of messages.
+    pub width: usize,
+}
+
+/// How launches run.
+pub struct LaunchSettings {
+    /// Whether they run on the device's model.
     pub modelled: bool,
     /// What the sanitizer looks for.
     pub checks: Checks,
@@ -49,9 +65,7 @@ pub struct Settings {
     /// Whether records have requests, of which pictures are drawn.
     pub watches: bool,
     /// The folder for records of launches.
-    pub record: Option<String>,
-    /// The file for the record of the host code.
-    pub host_record: Option<String>,
+    pub record: Option<PathBuf>,
     /// Whether an access out of bounds is shown and skipped, as most of them pass unnoticed on a
     /// GPU.
     pub goes_on: bool,
@@ -61,14 +75,6 @@ pub struct Settings {
     pub predict: Option<bool>,
     /// The most warp instructions of a launch.
     pub steps: Option<u64>,
-    /// The memory of each device in bytes.
-    pub memory: u64,
-    /// Where PTX goes.
-    pub dump: Option<String>,
-    /// Further folders of sources.
-    pub sources: Vec<PathBuf>,
-    /// Columns of messages.
-    pub width: usize,
     /// Other orders in which launches run.
     pub orders: Option<Orders>,
 }
@@ -84,68 +90,100 @@ pub enum Orders {
 
 /// Set when the driver is first called. A bad value is reported and ignored.
 pub static SETTINGS: LazyLock<Settings> = LazyLock::new(|| {
-    let of = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
-    let wanted = of("COALESCE_DEVICE").unwrap_or_else(|| "hopper".to_owned());
-    let gpu = Model::named(&wanted).unwrap_or_else(|| {
-        let names: Vec<&str> = Model::all().iter().map(|model| model.name).collect();
-        say(&format!("COALESCE_DEVICE: there is no GPU '{wanted}'; there are {}", names.join(", ")));
-        Model::named("hopper").unwrap_or(&Model::all()[0])
-    });
-    let checks = of("COALESCE_CHECK").map_or(Ok(Checks::NONE), |text| text.parse::<Checks>());
-    let checks = checks.unwrap_or_else(|error| {
-        say(&format!("COALESCE_CHECK: {error}"));
-        Checks::NONE
-    });
-    let fault = of("COALESCE_FAULT").unwrap_or_else(|| "stop".to_owned());
-    if !["stop", "continue", "defer"].contains(&&*fault) {
-        say(&format!("COALESCE_FAULT: '{fault}' is unknown; give stop, continue or defer"));
-    }
-    let goes_on = fault == "continue";
-    // Only the check can skip an access; without it, a fault ends the launch.
-    let unchosen_checks = Checks { memory: goes_on, ..Checks::NONE };
-    let number = |name: &str| {
-        let text = of(name)?;
-        let value = text.parse::<u64>();
-        value.map_err(|_| say(&format!("{name}: '{text}' is not a number"))).ok()
-    };
+    let reader = Reader { of: &of_environment, wrong: &|problem| say(&problem) };
     let folders = |name: &str| std::env::var_os(name).map(|all| std::env::split_paths(&all).collect::<Vec<_>>());
     fault_text::sources::also_beside(folders("COALESCE_BESIDE").unwrap_or_default());
-    let one = of("COALESCE_SCHEDULE").and_then(|text| {
-        let order = text.parse::<DrawnOrder>();
-        order.map_err(|error| say(&format!("COALESCE_SCHEDULE: {error}"))).ok()
-    });
-    let count = number("COALESCE_SCHEDULES").map(|count| count.min(u32::MAX.into()) as u32);
-    let drawn = || {
-        let count = count.filter(|&count| count > 0)?;
-        Some(Orders::Drawn { count, seed: number("COALESCE_SEED").unwrap_or(1) })
-    };
-    let gpus = of("COALESCE_DEVICES").map_or(Ok(vec![gpu]), |list| gpus_of(&list, gpu)).unwrap_or_else(|error| {
-        say(&format!("COALESCE_DEVICES: {error}"));
-        vec![gpu]
-    });
-    let columns = number("COLUMNS").map_or(wording::WIDTH, |columns| columns.clamp(40, 1000) as usize);
+    let columns = reader.number("COLUMNS").map_or(wording::WIDTH, |columns| columns.clamp(40, 1000) as usize);
     Settings {
         sources: folders("COALESCE_SOURCES").unwrap_or_default(),
         width: columns,
-        orders: one.map(Orders::One).or_else(drawn),
-        gpus,
-        name: of("COALESCE_NAME"),
-        modelled: of("COALESCE_MODEL").is_some_and(|value| value != "0"),
-        checks: Checks { memory: checks.memory || goes_on, ..checks },
-        unchosen_checks,
-        goes_on,
-        defers: fault == "defer",
-        only: of("COALESCE_ONLY_KERNEL"),
-        watches: of("COALESCE_REQUESTS").is_some_and(|value| value != "0"),
-        record: of("COALESCE_RECORD"),
-        host_record: of("COALESCE_HOST_RECORD"),
-        predict: match of("COALESCE_PREDICT").as_deref() {
-            Some("always") => Some(true),
-            Some("never") => Some(false),
-            _ => None,
-        },
-        steps: number("COALESCE_STEPS"),
-        memory: number("COALESCE_MEMORY").unwrap_or(DEFAULT_MEMORY),
-        dump: of("COALESCE_DUMP"),
+        gpus: reader.gpus(),
+        name: reader.value("COALESCE_NAME"),
+        launches: Arc::new(reader.launches()),
+        host_record: reader.value("COALESCE_HOST_RECORD"),
+        memory: reader.number("COALESCE_MEMORY").unwrap_or(DEFAULT_MEMORY),
+        dump: reader.value("COALESCE_DUMP"),
     }
 });
+
+/// A variable of the environment.
+pub fn of_environment(name: &str) -> Option<String> {
+    std::env::var(name).ok()
+}
+
+/// Reads variables.
+pub struct Reader<'a> {
+    /// The value of a variable.
+    pub of: &'a dyn Fn(&str) -> Option<String>,
+    /// Takes what is wrong with one.
+    pub wrong: &'a dyn Fn(String),
+}
+
+impl Reader<'_> {
+    fn value(&self, name: &str) -> Option<String> {
+        (self.of)(name).filter(|value| !value.is_empty())
+    }
+
+    fn number(&self, name: &str) -> Option<u64> {
+        let text = self.value(name)?;
+        let value = text.parse::<u64>();
+        value.map_err(|_| (self.wrong)(format!("{name}: '{text}' is not a number"))).ok()
+    }
+
+    /// The GPU of each device.
+    pub fn gpus(&self) -> Vec<&'static Model> {
+        let wanted = self.value("COALESCE_DEVICE").unwrap_or_else(|| "hopper".to_owned());
+        let gpu = Model::named(&wanted).unwrap_or_else(|| {
+            let names: Vec<&str> = Model::all().iter().map(|model| model.name).collect();
+            (self.wrong)(format!("COALESCE_DEVICE: there is no GPU '{wanted}'; there are {}", names.join(", ")));
+            Model::named("hopper").unwrap_or(&Model::all()[0])
+        });
+        let list = self.value("COALESCE_DEVICES");
+        list.map_or(Ok(vec![gpu]), |list| gpus_of(&list, gpu)).unwrap_or_else(|error| {
+            (self.wrong)(format!("COALESCE_DEVICES: {error}"));
+            vec![gpu]
+        })
+    }
+
+    /// How launches run.
+    pub fn launches(&self) -> LaunchSettings {
+        let of = |name: &str| self.value(name);
+        let checks = of("COALESCE_CHECK").map_or(Ok(Checks::NONE), |text| text.parse::<Checks>());
+        let checks = checks.unwrap_or_else(|error| {
+            (self.wrong)(format!("COALESCE_CHECK: {error}"));
+            Checks::NONE
+        });
+        let fault = of("COALESCE_FAULT").unwrap_or_else(|| "stop".to_owned());
+        if !["stop", "continue", "defer"].contains(&&*fault) {
+            (self.wrong)(format!("COALESCE_FAULT: '{fault}' is unknown; give stop, continue or defer"));
+        }
+        let goes_on = fault == "continue";
+        let one = of("COALESCE_SCHEDULE").and_then(|text| {
+            let order = text.parse::<DrawnOrder>();
+            order.map_err(|error| (self.wrong)(format!("COALESCE_SCHEDULE: {error}"))).ok()
+        });
+        let count = self.number("COALESCE_SCHEDULES").map(|count| count.min(u32::MAX.into()) as u32);
+        let drawn = || {
+            let count = count.filter(|&count| count > 0)?;
+            Some(Orders::Drawn { count, seed: self.number("COALESCE_SEED").unwrap_or(1) })
+        };
+        LaunchSettings {
+            orders: one.map(Orders::One).or_else(drawn),
+            modelled: of("COALESCE_MODEL").is_some_and(|value| value != "0"),
+            checks: Checks { memory: checks.memory || goes_on, ..checks },
+            // Only the check can skip an access; without it, a fault ends the launch.
+            unchosen_checks: Checks { memory: goes_on, ..Checks::NONE },
+            goes_on,
+            defers: fault == "defer",
+            only: of("COALESCE_ONLY_KERNEL"),
+            watches: of("COALESCE_REQUESTS").is_some_and(|value| value != "0"),
+            record: of("COALESCE_RECORD").map(PathBuf::from),
+            predict: match of("COALESCE_PREDICT").as_deref() {
+                Some("always") => Some(true),
+                Some("never") => Some(false),
+                _ => None,
+            },
+            steps: self.number("COALESCE_STEPS"),
+        }
+    }
+}

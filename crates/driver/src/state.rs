@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ffi::c_int;
 use std::fs::File;
-use std::sync::{LazyLock, Mutex, MutexGuard, TryLockError};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, TryLockError};
 
 use simt::faults::AllocationSpan;
 use simt::{Memory, Model, Output};
@@ -18,7 +18,7 @@ use crate::objects::{
 };
 use crate::record::Recorder;
 use crate::running::{self, Destroyed};
-use crate::settings::SETTINGS;
+use crate::settings::{LaunchSettings, SETTINGS};
 use crate::work::{Capture, Executable, Graph};
 
 /// Values that clients keep with a context.
@@ -75,8 +75,12 @@ pub struct State {
     pub lost: Option<Status>,
     /// A fault that the next synchronisation reports.
     pub pending: Option<Status>,
-    /// What launches leave for `coalesce run`.
+    /// How launches run.
+    pub settings: Arc<LaunchSettings>,
+    /// What launches leave for `coalesce run`, or for the process itself (`recording`).
     pub recorder: Recorder,
+    /// The same around the recording under way, the innermost last.
+    pub outer: Vec<(Arc<LaunchSettings>, Recorder)>,
     /// What the host code did.
     pub host_recorder: host::Recorder,
     /// The preference of the context between shared memory and L1, as numbered by the API.
@@ -86,7 +90,7 @@ pub struct State {
 
 static STATE: LazyLock<Mutex<State>> = LazyLock::new(|| {
     host::begin();
-    if SETTINGS.record.is_some() || SETTINGS.host_record.is_some() {
+    if SETTINGS.launches.record.is_some() || SETTINGS.host_record.is_some() {
         at_end(finish);
     }
     Mutex::new(State {
@@ -123,7 +127,9 @@ static STATE: LazyLock<Mutex<State>> = LazyLock::new(|| {
         timed: false,
         lost: None,
         pending: None,
-        recorder: Recorder::default(),
+        settings: SETTINGS.launches.clone(),
+        recorder: Recorder::new(SETTINGS.launches.record.clone()),
+        outer: Vec::new(),
         host_recorder: host::Recorder::default(),
         cache: 0,
         next: 0x1000,
@@ -272,6 +278,7 @@ extern "C" fn finish() {
     };
     if let Some(mut state) = state {
         state.recorder.finish();
+        state.outer.iter_mut().for_each(|(_, recorder)| recorder.finish());
         let allocated = state.allocations.values().map(|allocation| allocation.bytes);
         let left: Vec<u64> = allocated.chain(state.physical.values().map(|physical| physical.size)).collect();
         // Two streams exist always.

@@ -26,9 +26,11 @@ use crate::flag_values::whole_number;
 use clap::Args;
 use device::{Error, Report, Result};
 use fault_text::sources::Sources;
+use picture::{Paint, Scene, access_svg, access_text};
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 use simt::counts::SourceLine;
+use wording::WIDTH;
 
 pub(crate) use counts::Counted;
 pub use counts::LineCounts;
@@ -85,6 +87,11 @@ struct Line {
 }
 
 impl LineFlags {
+    /// All lines, the worst first, with pictures.
+    pub fn everything() -> Self {
+        Self { lines: true, hot: Some(u64::MAX), picture: Some(None) }
+    }
+
     /// Fails if lines are requested and this format cannot show them.
     ///
     /// # Errors
@@ -227,7 +234,7 @@ fn has_access<'l>(line: u32, launches: impl Iterator<Item = &'l Lines>) -> Resul
 /// As a list of objects: file, line, source, instructions, active_lanes, requests,
 /// sectors_per_request, bank_conflicts, and accesses, each with memory, kind, requests and further
 /// counts. For instructions without a line, file and line are null. With a predicted time,
-/// predicted_waiting is the line's part of all waiting.
+/// predicted_waiting is the line's part of all waiting. With pictures, each has title, text and svg.
 impl Serialize for Lines {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
         serializer.collect_seq(self.rows.iter().map(|Line { place, counted }| {
@@ -246,9 +253,18 @@ impl Serialize for Lines {
             if self.waited > 0.0 {
                 line["predicted_waiting"] = json!(counted.waited / self.waited);
             }
+            if self.pictured != Pictured::None {
+                line["pictures"] = counted.seen.scenes().map(drawn).collect();
+            }
             line
         }))
     }
+}
+
+/// A picture as JSON.
+fn drawn(scene: &Scene) -> Value {
+    let text = access_text(scene, WIDTH, Paint::Plain);
+    json!({"title": scene.title, "text": text, "svg": picture::file(&access_svg(scene))})
 }
 
 /// Accesses as JSON.

@@ -1,8 +1,10 @@
+use std::ffi::{CStr, CString};
 use std::path::Path;
+use std::ptr::null;
 
 use coalesce_driver::record::{ENDING, KernelRecord};
 
-use super::support::{Driver, KERNELS, in_child, text};
+use super::support::{Driver, KERNELS, in_child, null_pointer, text};
 
 fn records(folder: &Path) -> Vec<KernelRecord> {
     let mut names: Vec<_> = std::fs::read_dir(folder).unwrap().flatten().map(|file| file.path()).collect();
@@ -79,4 +81,63 @@ fn a_record_that_cannot_be_written_is_one_line() {
         let message = text(&output.stderr);
         assert_eq!(message.matches("cannot be written").count(), 1, "{message}");
     }
+}
+
+/// A block within another has its launches for itself, and settings of its own; a module loaded
+/// before is beside its records.
+#[test]
+fn a_process_records_blocks_itself() {
+    let driver = Driver::new();
+    let (outer, inner) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let module = driver.module(KERNELS);
+    let (add, words) = (driver.kernel(module, "add"), driver.words(&[1; 64]));
+    let begin = |folder: &Path, more: &str| {
+        let settings = format!("COALESCE_RECORD={}\n{more}", folder.display());
+        let (settings, mut problem) = (CString::new(settings).unwrap(), [0; 200]);
+        let status = driver.coalesce_record_begin(settings.as_ptr(), problem.as_mut_ptr(), problem.len());
+        (status, CStr::from_bytes_until_nul(&problem).unwrap().to_str().unwrap().to_owned())
+    };
+    let launch = || assert_eq!(driver.add(add, 2, 32, words, words, 64), 0);
+    launch();
+    assert_eq!(begin(outer.path(), "").0, 0);
+    launch();
+    assert_eq!(begin(inner.path(), "COALESCE_MODEL=1\nCOALESCE_PREDICT=always").0, 0);
+    launch();
+    launch();
+    assert_eq!(driver.coalesce_record_end(), 0);
+    launch();
+    assert_eq!(driver.coalesce_record_end(), 0);
+    launch();
+    assert_eq!(driver.coalesce_record_end(), 1);
+    let [outer_add] = records(outer.path()).try_into().unwrap();
+    let [inner_add] = records(inner.path()).try_into().unwrap();
+    assert_eq!((outer_add.launches, inner_add.launches), (2, 2));
+    assert!(outer_add.model.is_none() && inner_add.model.is_some() && inner_add.predicted.is_some());
+    for (record, folder) in [(&outer_add, &outer), (&inner_add, &inner)] {
+        assert_eq!(record.report(folder.path()).unwrap().unwrap().counters().global.load.requests, 8);
+    }
+    for (more, said) in
+        [("COALESCE_CHECK=banks", "COALESCE_CHECK: unknown check"), ("COALESCE_STEPS=x", "COALESCE_STEPS")]
+    {
+        let (status, problem) = begin(outer.path(), more);
+        assert!(status == 1 && problem.starts_with(said), "{problem}");
+    }
+    assert_eq!(begin(Path::new("/none"), ""), (1, "COALESCE_RECORD: name a folder".to_owned()));
+    assert_eq!(driver.coalesce_record_begin(null(), null_pointer(), 0), 1);
+}
+
+/// A fault of a block is not the next one's.
+#[test]
+fn a_block_begins_without_a_fault() {
+    let driver = Driver::new();
+    let folder = tempfile::tempdir().unwrap();
+    let module = driver.module(KERNELS);
+    let kernel = |name| driver.kernel(module, name);
+    let (trapping, add, words) = (kernel("trapping"), kernel("add"), driver.words(&[1; 64]));
+    assert_eq!(driver.launch(trapping, 1, 1, &[]), 719);
+    assert_eq!(driver.add(add, 2, 32, words, words, 64), 719);
+    let settings = CString::new(format!("COALESCE_RECORD={}", folder.path().display())).unwrap();
+    assert_eq!(driver.coalesce_record_begin(settings.as_ptr(), null_pointer(), 0), 0);
+    assert_eq!(driver.add(add, 2, 32, words, words, 64), 0);
+    assert_eq!(driver.coalesce_record_end(), 0);
 }

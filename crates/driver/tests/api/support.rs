@@ -184,6 +184,8 @@ api! {
     cuMemcpyDtoH_v2_ptds(to: *mut u32, from: Device, bytes: usize);
     cuTensorMapEncodeTiled(to: *mut [u8; 128], element: c_uint, rank: c_uint, address: u64, dimensions: *const u64, strides: *const u64, extents: *const c_uint, steps: *const c_uint, interleave: c_uint, swizzle: c_uint, promotion: c_uint, fill: c_uint);
     cuGetProcAddress_v2(name: *const c_char, to: *mut *const c_void, version: c_int, flags: u64, found: *mut c_uint);
+    coalesce_record_begin(settings: *const c_char, problem: *mut u8, room: usize);
+    coalesce_record_end();
     cuGetErrorName(number: c_uint, to: *mut *const c_char);
     cuGetErrorString(number: c_uint, to: *mut *const c_char);
     cuGetExportTable(to: *mut *const c_void, id: *const [u8; 16]);
