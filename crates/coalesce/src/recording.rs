@@ -20,9 +20,9 @@ pub struct Options {
     /// The device on which they were counted
     #[arg(long, value_name = "DEVICE", default_value = "sim")]
     device: DeviceChoice,
-    /// Only this kernel, by its name in the PTX; may be repeated
-    #[arg(long, value_name = "KERNEL")]
-    kernel: Vec<String>,
+    /// Only the kernel of this number, from 0, in the order of the report
+    #[arg(long, value_name = "NUMBER")]
+    kernel: Option<usize>,
     #[command(flatten)]
     required: RequireFlags,
     /// The folder
@@ -33,7 +33,9 @@ pub struct Options {
 pub fn main(options: &Options) -> Result<u8, String> {
     let goals = run::goals(options.device, &options.required)?;
     let mut kernels = records::read(&options.folder)?;
-    kernels.retain(|kernel| options.kernel.is_empty() || options.kernel.contains(&kernel.kernel));
+    if let Some(number) = options.kernel {
+        kernels = kernels.into_iter().skip(number).take(1).collect();
+    }
     if options.required.any() {
         records::add_registers(&mut kernels, &options.folder, &goals)?;
         let verdict = recorded::judge(&kernels, &goals);

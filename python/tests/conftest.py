@@ -1,0 +1,5 @@
+"""The driver is this process's before a test imports numba."""
+
+import coalesce
+
+coalesce.activate()
