@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import linecache
+import os
 import shutil
 import weakref
 from collections.abc import Iterator, Mapping, Sequence
@@ -121,6 +123,9 @@ class Launches:
         weakref.finalize(self, shutil.rmtree, folder, True)
 
     def _read(self) -> None:
+        if not os.listdir(self._folder):
+            self._kernels = []
+            return
         text = run("recording", "--device", self._device, self._folder)
         kernels = enumerate(json.loads(text)["kernels"])
         self._kernels = [Kernel(self, number, data) for number, data in kernels]
@@ -223,6 +228,9 @@ class Launches:
 def _line(data: dict[str, Any]) -> Line:
     pictures = [Picture(**picture) for picture in data.pop("pictures", [])]
     file, line, source = data.pop("file"), data.pop("line"), data.pop("source")
+    if source is None and file and line:
+        # A cell of a notebook is no file.
+        source = linecache.getline(file, line).rstrip("\n") or None
     return Line(file, line, source, data, pictures)
 
 
