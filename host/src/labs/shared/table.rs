@@ -6,8 +6,8 @@ use clap::Args;
 use crate::labs::inputs::{DefaultSize, MemoryNeeds, VectorFlags};
 use crate::labs::showcase::{Showcase, Slider};
 use crate::labs::variants::{Chosen, VariantSpec, Variants, variant};
-use crate::report::Gap::{AsFast, Of, Whole};
-use crate::report::measures::{BLOCK_LIMITS, BLOCKS_DRAWN, OCCUPANCY, OCCUPANCY_FIRST, RESIDENT_BLOCKS};
+use crate::report::Gap::{AsFast, Of, Times, Whole};
+use crate::report::measures::{BLOCK_LIMITS, BLOCKS_DRAWN, OCCUPANCY, OCCUPANCY_FIRST, RESIDENT_BLOCKS, TIME};
 use crate::report::{
     Bound, Cell, Conclusion, FirstScreen, Goal, Holds, LabReport, Meaning, Measure, Row, Target, of_fact,
 };
@@ -96,6 +96,12 @@ const CHUNK_OF_FOUR: Measure = of_fact("shared_KiB_of_four", |variant| {
     if four { CHUNK.of(variant) } else { Some(Cell::count(0)) }
 });
 
+/// Whether one row takes longer than another.
+fn is_slower(row: Row, than: Row, report: &LabReport) -> bool {
+    let time = |row: Row| row.find(report).and_then(|row| TIME.of(row)?.value);
+    time(row) > time(than)
+}
+
 /// The chip whose multiprocessor holds the blocks.
 fn chip(report: &LabReport) -> Option<Cell> {
     let model = report.variants.iter().find_map(|variant| variant.counters?.model)?.model;
@@ -127,6 +133,11 @@ pub(super) const CONCLUSIONS: &[Conclusion] = &[
         ],
     )
     .holds(&[Holds::Same(0, 6), Holds::More(0, 2), Holds::More(2, 3)]),
+    Conclusion::new(
+        "More shared memory per block, fewer blocks at once: it takes {} times as long with 48 KiB as with 16, and {} times with {} KiB.",
+        &[Times(MIDDLE, DYNAMIC, &TIME), Times(MOST, DYNAMIC, &TIME), Of(MOST, &CHUNK)],
+    )
+    .holds(&[Holds::More(1, 0), Holds::If(|report| is_slower(MIDDLE, DYNAMIC, report))]),
     Conclusion::new(
         "More shared memory for each block, fewer blocks at once: with {} KiB each, occupancy is {}; with {} KiB each, {}.",
         &[Of(LEAST, &CHUNK), Of(LEAST, &OCCUPANCY), Of(MOST, &CHUNK), Of(MOST, &OCCUPANCY)],
