@@ -21,7 +21,9 @@ class CargoBuild(BuildHookInterface):  # type: ignore[type-arg]
         clone = Path(self.root).parent
         is_built = bool(os.environ.get("COALESCE_BUILT"))
         if not is_built:
-            cargo(clone, "build", "--release", "--package", "coalesce")
+            # Tables of lines, for backtraces, are three quarters of the files.
+            small = ["--config", "profile.release.debug=false"]
+            cargo(clone, "build", "--release", "--package", "coalesce", *small)
         metadata = json.loads(cargo(clone, "metadata", "--format-version", "1", "--no-deps"))
         built = Path(metadata["target_directory"]) / ("debug" if is_built else "release")
         # cargo copies libraries out of `deps` only if they are asked for.

@@ -47,6 +47,8 @@ def test_without_a_gpu():
 @pytest.fixture
 def suite(tmp_path):
     (tmp_path / "test_suite.py").write_text(SUITE)
+    folder = tmp_path / "temporary"
+    folder.mkdir()
 
     def run(*flags):
         command = [sys.executable, "-m", "pytest", "-W", "ignore", "-p", "no:cacheprovider", *flags]
@@ -55,8 +57,9 @@ def suite(tmp_path):
             capture_output=True,
             text=True,
             cwd=tmp_path,
-            env={**os.environ, "PYTHONPATH": str(HERE), "COLUMNS": "200"},
+            env={**os.environ, "PYTHONPATH": str(HERE), "COLUMNS": "200", "TMPDIR": str(folder)},
         )
+        assert list(folder.glob("coalesce-*")) == []
         return done.returncode, done.stdout + done.stderr
 
     return run

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import atexit
 import ctypes
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
+from multiprocessing.util import Finalize
 from pathlib import Path
 from typing import NoReturn
 
@@ -42,7 +42,8 @@ class Driver:
                 "numba.cuda was imported before, without a driver: call coalesce.activate() first"
             )
         self.folder = Path(tempfile.mkdtemp(prefix="coalesce-"))
-        atexit.register(_remove, self.folder, os.getpid())
+        # Unlike those of atexit, it is called in processes of multiprocessing, too.
+        Finalize(None, shutil.rmtree, args=(self.folder, True), exitpriority=0)
         variables = run("env", "--for", "github", "--folder", str(self.folder)).splitlines()
         for name, _, value in (line.partition("=") for line in variables):
             os.environ[name] = value
@@ -51,6 +52,9 @@ class Driver:
         try:
             # By its path; whoever then asks for `libcuda.so.1` gets it by that name.
             self.library = ctypes.CDLL(str(self.folder / "libcuda.so.1"), mode=ctypes.RTLD_GLOBAL)
+            # The same for the runtime library, which cuda-python looks for.
+            for runtime in sorted(self.folder.glob("libcudart.so.*")):
+                ctypes.CDLL(str(runtime))
             self._begin = self.library.coalesce_record_begin
             self._end = self.library.coalesce_record_end
         except (OSError, AttributeError) as error:
@@ -139,9 +143,3 @@ def _loaded() -> list[str]:
     with open("/proc/self/maps") as maps:
         paths = {line.rstrip("\n").partition("/")[2] for line in maps}
     return sorted(f"/{path}" for path in paths if path.rpartition("/")[2].startswith(names))
-
-
-def _remove(folder: Path, process: int) -> None:
-    """Remove the folder at the end of its process, not of one forked from it."""
-    if os.getpid() == process:
-        shutil.rmtree(folder, ignore_errors=True)

@@ -7,13 +7,14 @@ Without `--coalesce` the plugin does nothing.
 
 from __future__ import annotations
 
+import shutil
 from collections import defaultdict
 from collections.abc import Generator
 from typing import Any
 
 import pytest
 
-from ._driver import CoalesceError
+from ._driver import CoalesceError, active
 from ._launches import Kernel, Launches
 from ._record import record
 
@@ -58,6 +59,9 @@ def pytest_configure(config: pytest.Config) -> None:
     )
     if config.getoption("--coalesce") is not None:
         config.pluginmanager.register(Recording(config), "coalesce-recording")
+        if hasattr(config, "workerinput"):
+            # A worker of pytest-xdist ends without what Python does at its end.
+            config.add_cleanup(lambda: shutil.rmtree(active().folder, ignore_errors=True))
 
 
 class Recording:
