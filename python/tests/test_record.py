@@ -213,3 +213,33 @@ print([kernel.name for kernel in launches], launches["k_softmax"].lines[0].sourc
     output, errors = python(code)
     assert output.splitlines()[-1:] and "tl." in output.splitlines()[-1], errors
     assert output.splitlines()[-1].startswith("['k_add', 'k_softmax'] "), output
+
+
+def test_cuda_python():
+    code = """
+import coalesce
+coalesce.activate()
+import sys
+sys.path.insert(0, "../../tests/clients")
+sys.argv = ["cuda_python.py", "none"]
+import cuda_python
+with coalesce.record() as launches:
+    cuda_python.core_launch()
+launches["add"].require("stores.bytes == 4000", "findings == 0")
+print(launches)
+"""
+    output, errors = python(code, CUDA_PYTHON_DISABLE_MAJOR_VERSION_WARNING="1")
+    assert output.splitlines()[-1:] == ["<launches of add>"], errors
+
+
+def test_tinygrad():
+    code = """
+import coalesce
+with coalesce.record() as launches:
+    from tinygrad import Tensor
+    assert (Tensor([1, 2, 3]) + 1).tolist() == [2, 3, 4]
+launches.require("findings == 0", "loads.bytes == 12")
+print(launches)
+"""
+    output, errors = python(code, DEV="CUDA:PTX")
+    assert output.splitlines()[-1:] == ["<launches of E_3>"], errors
