@@ -37,9 +37,11 @@ pub fn demangled(symbol: &str) -> Option<String> {
 }
 
 /// The name to show: the demangled one if there is one, without ABI tags, with which numba marks
-/// versions. A mangled name can hold any character.
+/// versions, and with Python's `<locals>`, which numba writes with digits. A mangled name can hold
+/// any character.
 pub fn shown(symbol: &str) -> Cow<'_, str> {
-    demangled(symbol).map_or(Cow::Borrowed(symbol), |name| Cow::Owned(wording::printable(&without_tags(&name))))
+    let readable = |name: String| without_tags(&name).replace("::_3clocals_3e::", "::<locals>::");
+    demangled(symbol).map_or(Cow::Borrowed(symbol), |name| Cow::Owned(wording::printable(&readable(name))))
 }
 
 /// A demangled name without `[abi:v1]`.
@@ -201,6 +203,11 @@ mod tests {
             assert_eq!(demangled(symbol), None, "{symbol}");
             assert_eq!(shown(symbol), symbol);
         }
+    }
+
+    #[test]
+    fn numbas_names_are_those_of_the_source() {
+        assert_eq!(shown("_ZN8__main__4make12_3clocals_3e4copyB2v1Ev"), "__main__::make::<locals>::copy()");
     }
 
     #[test]
