@@ -38,10 +38,13 @@ pub fn demangled(symbol: &str) -> Option<String> {
 
 /// The name to show: the demangled one if there is one, without ABI tags, with which numba marks
 /// versions, and with Python's `<locals>`, which numba writes with digits. A mangled name can hold
-/// any character.
+/// any character. What nobody would read to its end is cut in its middle.
 pub fn shown(symbol: &str) -> Cow<'_, str> {
-    let readable = |name: String| without_tags(&name).replace("::_3clocals_3e::", "::<locals>::");
-    demangled(symbol).map_or(Cow::Borrowed(symbol), |name| Cow::Owned(wording::printable(&readable(name))))
+    let name = demangled(symbol).map_or(Cow::Borrowed(symbol), |name| {
+        Cow::Owned(wording::printable(&without_tags(&name).replace("::_3clocals_3e::", "::<locals>::")))
+    });
+    // Each character has a byte at least.
+    if name.len() > 400 { Cow::Owned(wording::readable(&name)) } else { name }
 }
 
 /// A demangled name without `[abi:v1]`.
@@ -208,6 +211,12 @@ mod tests {
     #[test]
     fn numbas_names_are_those_of_the_source() {
         assert_eq!(shown("_ZN8__main__4make12_3clocals_3e4copyB2v1Ev"), "__main__::make::<locals>::copy()");
+    }
+
+    #[test]
+    fn a_name_without_an_end_is_cut() {
+        let name = shown(&"k".repeat(60_000)).into_owned();
+        assert!(name.starts_with("kkk") && name.contains("...") && name.len() < 400, "{name}");
     }
 
     #[test]
