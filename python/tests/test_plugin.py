@@ -81,6 +81,12 @@ def test_findings_and_missed_goals_fail_a_test(suite, flags):
     assert rows["kernels::histogram"][:2] == ["1", "1"]
 
 
+@pytest.mark.parametrize("words", [["test_suite.py"], ["test_suite.py::test_race"], ["."]])
+def test_a_path_after_the_flag_is_no_gpu(suite, words):
+    code, text = suite("--coalesce", *words, "-k", "race or without_a_gpu")
+    assert code == 1 and "race between blocks" in text and "no GPU" not in text, text
+
+
 def test_without_the_flag_nothing_happens(suite):
     code, text = suite("-k", "without_a_gpu or race")
     assert code == 0 and "2 passed" in text and "simulated GPU" not in text, text

@@ -7,6 +7,7 @@ Without `--coalesce` the plugin does nothing.
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections import defaultdict
 from collections.abc import Generator
@@ -41,9 +42,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
+def pytest_load_initial_conftests(early_config: pytest.Config, args: list[str]) -> None:
     """Load the driver before any test file or conftest.py can load another."""
     given = early_config.known_args_namespace
+    # In `pytest --coalesce tests` the second word names tests, and no GPU.
+    for at, (flag, word) in enumerate(zip(args, args[1:])):
+        if flag == "--coalesce" and os.path.exists(word.partition("::")[0]):
+            args[at] = "--coalesce=sim"
+            given.coalesce = "sim"
+            given.file_or_dir = [*given.file_or_dir, word]
     if given.coalesce is not None:
         try:
             with record(device=given.coalesce, check=given.coalesce_check):
