@@ -12,19 +12,23 @@ fail() {
 
 [ -n "${RUN:-}" ] || fail "name a command in RUN"
 [ -n "${FOLDER:-}" ] || fail "name a folder in FOLDER"
-rm -rf "$FOLDER"
 mkdir -p "$FOLDER"
 FOLDER=$(cd "$FOLDER" && pwd)
+# What an earlier run has left; the folder may have other files.
+(cd "$FOLDER" && rm -f {base,head}.json {base,report,errors}.txt report.html coalesce.sarif junit.xml comment.md)
 
 if [ -z "${COALESCE:-}" ]; then
     repository=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
     cargo install --locked --quiet --path "$repository/crates/coalesce" --root "$FOLDER/../coalesce-program"
     COALESCE=$FOLDER/../coalesce-program/bin/coalesce
 fi
-COALESCE=$(realpath "$COALESCE")
+program=$(command -v -- "$COALESCE") || fail "COALESCE: $COALESCE is no program"
+COALESCE=$(realpath -- "$program")
 
 # With quotes, but nothing is evaluated.
-mapfile -d '' -t flags < <(xargs -r printf '%s\0' <<<"${FLAGS:-}")
+xargs -r printf '%s\0' <<<"${FLAGS:-}" >"$FOLDER/flags" 2>/dev/null || fail "FLAGS: a quote has no end: $FLAGS"
+mapfile -d '' -t flags <"$FOLDER/flags"
+rm "$FOLDER/flags"
 read -r -a allowed <<<"${ALLOW:-}"
 allows=()
 for allow in "${allowed[@]}"; do
@@ -46,11 +50,12 @@ count() {
 base=$FOLDER/base.json
 why="There is no base to compare with."
 if [ -n "${BASE:-}" ]; then
-    git cat-file -e "$BASE^{commit}" 2>/dev/null || git fetch --quiet --depth 1 origin "$BASE" ||
+    git rev-parse --quiet --verify --end-of-options "$BASE^{commit}" >/dev/null 2>&1 ||
+        git fetch --quiet --depth 1 --end-of-options origin "$BASE" ||
         fail "the commit $BASE cannot be fetched"
     tree=$(mktemp -d)
     trap 'git worktree remove --force "$tree/base" 2>/dev/null || true; rm -rf "$tree"' EXIT
-    git worktree add --quiet --detach "$tree/base" "$BASE"
+    git worktree add --quiet --detach "$tree/base" "$(git rev-parse --verify --end-of-options "$BASE^{commit}")"
     here=$(git rev-parse --show-prefix)
     # Without the file the program itself failed: what it counted until then is no baseline.
     (cd "$tree/base/$here" && setup && count --save-baseline "$base") >"$FOLDER/base.txt" 2>&1 || true
@@ -84,8 +89,8 @@ esac
     echo
     echo "<details><summary>The report, with lines and pictures</summary>"
     echo
-    # Four spaces make code of any text, also of one that has a fence.
-    cat "$FOLDER/report.txt" "$FOLDER/errors.txt" 2>/dev/null | head -c 50000 | sed 's/^/    /'
+    # Four spaces make code of any text, also of one that has a fence. A comment has a limit.
+    { cat "$FOLDER/report.txt" "$FOLDER/errors.txt" 2>/dev/null || true; } | sed 's/^/    /' | { head -c 50000; cat >/dev/null; }
     echo
     echo "</details>"
     if [ -n "${GITHUB_RUN_ID:-}" ]; then

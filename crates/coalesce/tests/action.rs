@@ -222,6 +222,9 @@ fn without_a_base_only_faults_and_goals_count() {
     for (variables, says) in [
         ([("RUN", ""), ("BASE", "")], "error: name a command in RUN"),
         ([("SETUP", "exit 7"), ("BASE", "")], "error: SETUP fails"),
+        ([("FLAGS", "--require 'a"), ("BASE", "")], "error: FLAGS: a quote has no end: --require 'a"),
+        ([("ALLOW", "7x"), ("FLAGS", "")], "invalid value '7x' for '--allow"),
+        ([("COALESCE", "no-such-program"), ("BASE", "")], "error: COALESCE: no-such-program is no program"),
         ([("BASE", "0123456789012345678901234567890123456789"), ("FLAGS", "")], "cannot be fetched"),
     ] {
         let output = repository.count(&variables);
