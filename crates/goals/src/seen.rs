@@ -1,6 +1,10 @@
-//! The access that misses a goal, as a picture. Judges choose it, reports draw it. Pure.
+//! The accesses that are drawn: the one that misses a goal, and the costliest of each instruction.
+//! Judges and reports choose them here. Pure.
+
+use std::collections::BTreeMap;
 
 use picture::Scene;
+use simt::Report;
 use simt::counts::{AccessKind, InstructionInfo};
 use simt::requests::{Request, RequestedMemory};
 
@@ -53,6 +57,21 @@ impl Seen {
         }
         worst.map(|(_, seen)| seen)
     }
+}
+
+/// Of the requests of each instruction to each memory, the first that costs the most, and of those
+/// that cost the same the one that asks for the most: the others of a broadcast or an edge say less.
+pub fn costliest(report: &Report) -> impl Iterator<Item = &Request> {
+    let mut by_access: BTreeMap<_, ((u32, u32), &Request)> = BTreeMap::new();
+    for request in report.requests() {
+        let service = report.service_of(request);
+        let cost = (service.count, service.bytes_asked);
+        let known = by_access.entry((request.instruction, request.memory)).or_insert((cost, request));
+        if cost > known.0 {
+            *known = (cost, request);
+        }
+    }
+    by_access.into_values().map(|(_, request)| request)
 }
 
 /// Which requests a metric counts, if it is about how memory serves them.

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use goals::metric::Launched;
+use goals::seen::costliest;
 use picture::Scene;
 use simt::counts::{AccessKind, InstructionClass};
 use webpage::{Counts, Ptx};
@@ -13,7 +14,7 @@ use webpage::{Counts, Ptx};
 pub struct Lines {
     /// What each line executed.
     pub counts: BTreeMap<u32, Counts>,
-    /// The first access of each memory instruction, each shape once, with its first line.
+    /// The costliest access of each memory instruction, each shape once, with its first line.
     pub scenes: Vec<(u32, Scene)>,
 }
 
@@ -62,16 +63,10 @@ impl Lines {
                     }
                 }
             }
-            let mut known = Vec::new();
-            for request in report.requests() {
+            for request in costliest(report) {
                 let Some(line) = report.instruction_of(request).source.as_ref().filter(|at| *at.file == *file) else {
                     continue;
                 };
-                let of = (request.instruction, request.memory);
-                if known.contains(&of) {
-                    continue;
-                }
-                known.push(of);
                 let scene = Scene::new(request, &report.service_of(request));
                 if lines.scenes.iter().all(|(_, other)| *other != scene) {
                     lines.scenes.push((line.line, scene));

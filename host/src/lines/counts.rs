@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::ops::AddAssign;
 use std::sync::Arc;
 
+use goals::seen::costliest;
 use serde::Serialize;
 use simt::Report;
 use simt::counts::{AccessKind, InstructionClass, InstructionCounters, InstructionInfo, SourceLine};
@@ -77,21 +78,6 @@ impl LineCounts {
             None => &mut self.elsewhere,
         }
     }
-}
-
-/// Of the requests of each instruction to each memory, the first that costs the most, and of those
-/// that cost the same the one that asks for the most: the others of a broadcast or an edge say less.
-fn costliest(report: &Report) -> impl Iterator<Item = &Request> {
-    let mut by_access: BTreeMap<_, ((u32, u32), &Request)> = BTreeMap::new();
-    for request in report.requests() {
-        let service = report.service_of(request);
-        let cost = (service.count, service.bytes_asked);
-        let known = by_access.entry((request.instruction, request.memory)).or_insert((cost, request));
-        if cost > known.0 {
-            *known = (cost, request);
-        }
-    }
-    by_access.into_values().map(|(_, request)| request)
 }
 
 /// The active lanes of stores to shared memory: for each that a warp makes in turn, those of each

@@ -52,8 +52,8 @@ pub struct LineFlags {
     /// instructions
     #[arg(long, value_name = "N", requires = "lines", value_parser = whole_number(1, u64::MAX))]
     hot: Option<u64>,
-    /// Draw the first access of each memory instruction, below its line with --lines, or alone; of
-    /// one line only if its number is given. Instead, `memory` draws what moves between the
+    /// Draw the costliest access of each memory instruction, below its line with --lines, or alone;
+    /// of one line only if its number is given. Instead, `memory` draws what moves between the
     /// memories, of one row or of two, and `elements` how often each element is loaded (simulator,
     /// or GPU with --counters)
     #[arg(long, value_name = "WHAT", num_args = 0..=1, value_parser = PictureOf::parse)]
