@@ -75,7 +75,7 @@ export async function story() {
   const says = () => page.locator("#says").textContent();
   if (!(await says()).includes("32 wavefronts")) wrong.push(`at 32: ${await says()}`);
   await set(page, "stride", "33");
-  if (!(await says()).includes("1 wavefront:")) wrong.push(`at 33: ${await says()}`);
+  if (!(await says()).includes("a load takes 1 wavefront.")) wrong.push(`at 33: ${await says()}`);
   if (!page.url().endsWith("?stride=33")) wrong.push(`the address is ${page.url()}`);
   await set(page, "rounds", "x");
   if (!(await status(page)).includes("give a whole number")) wrong.push(`no refusal: ${await status(page)}`);
