@@ -223,7 +223,7 @@ impl Outcome {
         })
     }
 
-    /// For CI systems: that nothing is worse.
+    /// The case that CI systems show: no counter is worse.
     pub fn case(&self) -> Case {
         let before = Path::new(&self.before).file_name().unwrap_or_default().display();
         let problem = |change: &Change| Problem {

@@ -78,14 +78,15 @@ impl CiFlags {
         self.files().next().is_some()
     }
 
-    /// Fails, before anything runs, if a file cannot be written, or is written twice.
+    /// Fails, before anything runs, if one of these files or of the others that a run writes cannot
+    /// be written, or is written twice.
     ///
     /// # Errors
     ///
     /// [`Error::File`] and [`Error::Request`].
     pub fn check<'f>(&'f self, others: impl Iterator<Item = (&'static str, &'f Path)>) -> Result<()> {
-        let mut known: Vec<_> = others.map(|(flag, file)| (output_file::identity(file), flag)).collect();
-        for (flag, file) in self.files() {
+        let mut known: Vec<(PathBuf, &str)> = Vec::new();
+        for (flag, file) in others.chain(self.files()) {
             let same = output_file::identity(file);
             if let Some((_, other)) = known.iter().find(|(known, _)| *known == same) {
                 return Err(Error::request(flag, format!("{other} writes the same file; give another")));
@@ -274,8 +275,8 @@ mod tests {
             case(
                 "no faults",
                 vec![
-                    problem("race", "race & <more>", Some(("/work/a b/k.cu", 7))),
-                    problem("race", "another", Some(("/work/a b/k.cu", 9))),
+                    problem("race", "race & <more>", Some(("/repository/a b/k.cu", 7))),
+                    problem("race", "another", Some(("/repository/a b/k.cu", 9))),
                 ],
             ),
             case("a < 1", vec![problem("goal", "missed\u{1}", None)]),
@@ -285,7 +286,7 @@ mod tests {
 
     #[test]
     fn sarif_has_results_with_places_and_notifications_without() {
-        let value = sarif(&cases(), Path::new("/work"));
+        let value = sarif(&cases(), Path::new("/repository"));
         let run = &value["runs"][0];
         let ids: Vec<&str> = run["tool"]["driver"]["rules"]
             .as_array()
@@ -309,7 +310,7 @@ mod tests {
         let mut moved = cases();
         moved[0].problems.iter_mut().flat_map(|problem| &mut problem.place).for_each(|(_, line)| *line += 100);
         let of = |cases: &[Case]| {
-            let all = gitlab(cases, Path::new("/work"));
+            let all = gitlab(cases, Path::new("/repository"));
             let issues = all.as_array().unwrap().clone();
             issues
                 .into_iter()

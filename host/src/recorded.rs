@@ -1,18 +1,17 @@
 //! The report of kernels that another program launched, from what was recorded of them, in each
 //! format. The program `coalesce` calls it.
 //!
-//! As JSON: `{"device", "kernels"}`. Each of `"kernels"` has
-//! `{"kernel", "name", "module", "launches", "shapes", "seconds", "predicted", "counters", "lines",
-//! "findings", "orders", "stopped"}`: `"shapes"` says how often the kernel was launched with which
-//! blocks and threads, `"seconds"` how long the simulator took, `"findings"` what the checks found
-//! (`{"kind", "text", "file", "line", "count"}`), and `"orders"` how many launches in other orders were compared. The other
-//! fields are as in the JSON of `host run`. `"goals"` is there if goals were given
+//! As JSON: `{"device", "kernels"}`. Each of `"kernels"` has `{"kernel", "name", "module",
+//! "launches", "shapes", "seconds", "predicted", "counters", "lines", "findings", "orders",
+//! "stopped"}`: `"shapes"` says how often the kernel was launched with which blocks and threads,
+//! `"seconds"` how long the simulator took, `"findings"` what the checks found (`{"kind", "text",
+//! "file", "line", "count"}`), and `"orders"` how many launches in other orders were compared. The
+//! other fields are as in the JSON of `host run`. `"goals"` is there if goals were given
 //! ([`crate::requirements`]), `"baseline"` if there is one to compare with ([`crate::baselines`]).
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use common::output_file;
 use device::{Counters, LaunchConfig, Properties, Result, names};
 use goals::requirement::{Kernel, Shape};
 use serde::Serialize;
@@ -225,7 +224,7 @@ impl RecordedKernel {
     }
 }
 
-/// What has to hold of each kernel, for CI systems: that it has no fault.
+/// The cases that CI systems show: each kernel has no faults.
 pub fn cases(kernels: &[RecordedKernel]) -> Vec<Case> {
     let case = |kernel: &RecordedKernel| {
         let name = kernel.name();
@@ -409,15 +408,6 @@ fn write_table(
 pub fn check_pictured(kernels: &[RecordedKernel], wanted: &Wanted) -> Result<()> {
     let lines: Vec<Lines> = kernels.iter().filter_map(|kernel| kernel.lines(wanted)).collect();
     wanted.lines.check_pictured(lines.iter())
-}
-
-/// Fails if a page cannot be written there, before anything runs.
-///
-/// # Errors
-///
-/// [`device::Error::File`].
-pub fn check_page(path: &Path) -> Result<()> {
-    output_file::check(path)
 }
 
 /// Writes the report as a web page, whole or not at all.

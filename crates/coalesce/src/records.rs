@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use coalesce_driver::Shape;
-use coalesce_driver::record::{ENDING, FAILED, KernelRecord, Noted, WHOLE};
+use coalesce_driver::record::{ENDING, FAILED, FaultRecord, KernelRecord, WHOLE};
 use device::LaunchConfig;
 use host::recorded::{self, RecordedFault, RecordedKernel};
 use host::requirements::Requirements;
@@ -87,7 +87,7 @@ fn one(folder: &Path, name: &str) -> Result<RecordedKernel, String> {
     })
 }
 
-fn fault(Noted { kind, text, place, count }: Noted) -> RecordedFault {
+fn fault(FaultRecord { kind, text, place, count }: FaultRecord) -> RecordedFault {
     let (file, line) = place.unzip();
     RecordedFault { kind, text, file, line, count }
 }

@@ -3,11 +3,13 @@
 //! that the repository "builds" is this test itself, which loads the repository's PTX.
 #![cfg(target_os = "linux")]
 
-use std::ffi::{CString, c_char, c_int, c_uint, c_void};
+mod launch;
+
+use std::ffi::CString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use libloading::Library;
+use launch::launch;
 use serde_json::Value;
 
 /// A transposition of a tile of 32 x 32 floats by a block of 32 x 32 threads, whose rows of shared
@@ -68,31 +70,8 @@ fn the_program_that_is_run() {
     }
     // Unwrapped: a failure here shows as another exit code.
     let ptx = CString::new(std::fs::read("transpose.ptx").expect("the repository has it")).expect("a text");
-    // SAFETY: the signatures are the driver's; pointers are to what it says.
-    unsafe {
-        let library = Library::new("libcuda.so.1").expect("the driver is found by its name");
-        macro_rules! call {
-            ($name:literal($($value:expr => $type:ty),*)) => {{
-                let function = library.get::<unsafe extern "C" fn($($type),*) -> c_uint>($name.as_bytes());
-                assert_eq!(function.expect("the driver has the function")($($value),*), 0, $name);
-            }};
-        }
-        let (mut context, mut module, mut function) = (0usize, 0usize, 0usize);
-        let (mut from, mut to) = (0u64, 0u64);
-        call!("cuInit"(0 => c_uint));
-        call!("cuDevicePrimaryCtxRetain"(&mut context => &mut usize, 0 => c_int));
-        call!("cuCtxSetCurrent"(context => usize));
-        call!("cuModuleLoadData"(&mut module => &mut usize, ptx.as_ptr() => *const c_char));
-        call!("cuModuleGetFunction"(&mut function => &mut usize, module => usize, c"transpose".as_ptr() => *const c_char));
-        for memory in [&mut from, &mut to] {
-            call!("cuMemAlloc_v2"(memory => &mut u64, 4096 => usize));
-        }
-        call!("cuMemsetD32_v2"(from => u64, 1 => c_uint, 1024 => usize));
-        let mut arguments = [(&raw mut from).cast::<c_void>(), (&raw mut to).cast::<c_void>()];
-        call!("cuLaunchKernel"(function => usize, 1 => c_uint, 1 => c_uint, 1 => c_uint, 32 => c_uint, 32 => c_uint,
-            1 => c_uint, 0 => c_uint, 0 => usize, arguments.as_mut_ptr() => *mut *mut c_void, std::ptr::null_mut() => *mut *mut c_void));
-        call!("cuCtxSynchronize"());
-    }
+    // The kernel has no number: what is behind its arguments is ignored.
+    assert_eq!(launch(&ptx, c"transpose", [32, 32], &[4096, 4096], 0), Ok(()));
 }
 
 /// A repository, and the folder for the action's results.

@@ -2,11 +2,12 @@
 //! pass, unless another test runs them with a fault planted.
 #![cfg(target_os = "linux")]
 
-use std::ffi::{c_char, c_int, c_uint, c_void};
+mod launch;
+
 use std::process::{Command, Output};
 
 use coalesce_test as coalesce;
-use libloading::Library;
+use launch::launch;
 
 /// Each thread stores its number: each in its own place, 32 bytes apart, or all in the same.
 const PTX: &std::ffi::CStr = c"\
@@ -32,31 +33,7 @@ const PLANTED: &str = "COALESCE_ATTRIBUTE_TEST";
 /// is not 0.
 fn store(planted: u32) -> Result<(), u32> {
     let stride = if std::env::var_os(PLANTED).is_some() { planted } else { 4 };
-    // SAFETY: the signatures are the driver's; pointers are to what it says.
-    unsafe {
-        let library = Library::new("libcuda.so.1").expect("the driver is found by its name");
-        macro_rules! call {
-            ($name:literal($($value:expr => $type:ty),*)) => {{
-                let function = library.get::<unsafe extern "C" fn($($type),*) -> c_uint>($name.as_bytes());
-                match function.expect("the driver has the function")($($value),*) {
-                    0 => {}
-                    status => return Err(status),
-                }
-            }};
-        }
-        let (mut context, mut module, mut function, mut out, mut stride) = (0usize, 0usize, 0usize, 0u64, stride);
-        call!("cuInit"(0 => c_uint));
-        call!("cuDevicePrimaryCtxRetain"(&mut context => &mut usize, 0 => c_int));
-        call!("cuCtxSetCurrent"(context => usize));
-        call!("cuModuleLoadData"(&mut module => &mut usize, PTX.as_ptr() => *const c_char));
-        call!("cuModuleGetFunction"(&mut function => &mut usize, module => usize, c"store".as_ptr() => *const c_char));
-        call!("cuMemAlloc_v2"(&mut out => &mut u64, 2048 => usize));
-        let mut arguments = [(&raw mut out).cast::<c_void>(), (&raw mut stride).cast()];
-        call!("cuLaunchKernel"(function => usize, 1 => c_uint, 1 => c_uint, 1 => c_uint, 64 => c_uint, 1 => c_uint,
-            1 => c_uint, 0 => c_uint, 0 => usize, arguments.as_mut_ptr() => *mut *mut c_void, std::ptr::null_mut() => *mut *mut c_void));
-        call!("cuCtxSynchronize"());
-    }
-    Ok(())
+    launch(PTX, c"store", [64, 1], &[2048], stride)
 }
 
 #[coalesce::test(require = "stores.sectors == 8")]

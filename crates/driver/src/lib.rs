@@ -26,8 +26,8 @@
 //! `copies` and `allocations`; `graph`, `nodes`, `executable`, `capture` and `user_objects` are the
 //! API of graphs. `entry` hands out functions by name, `export` has tables that NVIDIA's libraries
 //! ask for, and `unsupported` names functions that do nothing but say so. `report` shows faults,
-//! `orders` runs launches in other orders, `record` keeps what `coalesce run` reports,
-//! `recording` what a process asks for itself, and `host`
+//! `orders` runs launches in other orders, `record` keeps what `coalesce run` reports, `recording`
+//! what a process asks for itself, and `host`
 //! what host code is judged by, with `noted`.
 //!
 //! # Environment

@@ -72,13 +72,13 @@ pub struct KernelRecord {
     /// Why some launch has no predicted time.
     pub not_predicted: Option<String>,
     /// What the checks found, each once.
-    pub findings: Vec<Noted>,
+    pub findings: Vec<FaultRecord>,
     /// How often they found something else.
     pub findings_beyond: u64,
     /// Launches in other orders.
     pub orders: u64,
     /// The fault that stopped a launch.
-    pub stopped: Option<Noted>,
+    pub stopped: Option<FaultRecord>,
     /// The counters of each instruction.
     pub counters: Vec<Vec<u64>>,
     /// Requests of the first launch, as numbers, if they were asked for.
@@ -94,7 +94,7 @@ pub struct KernelRecord {
 
 /// A fault that a check found, or that stopped a launch.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Noted {
+pub struct FaultRecord {
     /// Its kind, as a word that programs can compare.
     pub kind: String,
     /// The message for people.
@@ -105,7 +105,7 @@ pub struct Noted {
     pub count: u64,
 }
 
-impl Noted {
+impl FaultRecord {
     fn new(kind: &str, text: String, position: Option<&SourcePosition>) -> Self {
         let place = position.map(|at| (at.file.clone(), at.line));
         Self { kind: kind.to_owned(), text, place, count: 1 }
@@ -176,11 +176,11 @@ impl Recorder {
             record.requests = report.requests().iter().map(Request::numbers).collect();
         }
         record.predict(report.predicted());
-        report.findings().iter().for_each(|finding| record.find(Noted::found(finding)));
+        report.findings().iter().for_each(|finding| record.find(FaultRecord::found(finding)));
         record.findings_beyond += report.findings_beyond();
         record.orders += orders.tried;
         if let Some(finding) = orders.finding() {
-            record.find(Noted::new("other_order", finding, None));
+            record.find(FaultRecord::new("other_order", finding, None));
         }
         if record.launches <= AT_ONCE || record.launches % AT_ONCE == 0 {
             self.flush(index);
@@ -191,8 +191,8 @@ impl Recorder {
     pub fn stopped(&mut self, function: Launched, shape: &Shape, trap: &Trap) {
         let Some(index) = self.of(function, shape) else { return };
         let record = &mut self.kernels[index].record;
-        record.stopped = Some(Noted::new(trap.kind.name(), trap.to_string(), trap.position()));
-        trap.findings.iter().for_each(|finding| record.find(Noted::found(finding)));
+        record.stopped = Some(FaultRecord::new(trap.kind.name(), trap.to_string(), trap.position()));
+        trap.findings.iter().for_each(|finding| record.find(FaultRecord::found(finding)));
         self.flush(index);
     }
 
@@ -290,7 +290,7 @@ impl KernelRecord {
         }
     }
 
-    fn find(&mut self, fault: Noted) {
+    fn find(&mut self, fault: FaultRecord) {
         match self.findings.iter().position(|known| known.text == fault.text) {
             Some(at) => self.findings[at].count += 1,
             None if self.findings.len() < MOST => self.findings.push(fault),

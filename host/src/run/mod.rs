@@ -95,8 +95,8 @@ pub(crate) fn main(matches: &ArgMatches, choice: DeviceChoice, limits: Limits, r
     let outputs = validate::outputs(&module, &flags, &launches)?;
 
     page::check(&flags)?;
-    let outputs_of_ci = [("--report", flags.report.as_deref()), ("--save-baseline", flags.required.saved())];
-    let others = outputs_of_ci.into_iter().filter_map(|(flag, file)| Some((flag, file?)));
+    let written = [("--report", flags.report.as_deref()), ("--save-baseline", flags.required.saved())];
+    let others = written.into_iter().filter_map(|(flag, file)| Some((flag, file?)));
     flags.ci.check(others.chain(flags.save.iter().map(|save| ("--save", save.file.as_path()))))?;
     flags.check_sources()?;
 
@@ -225,7 +225,7 @@ pub(crate) fn main(matches: &ArgMatches, choice: DeviceChoice, limits: Limits, r
     let verdict = reports.last().and_then(|report| report.goals.as_ref());
     verdict.map_or(Ok(()), requirements::Verdict::save)?;
     if flags.ci.any() {
-        let faults = reports.iter().map(|report| case(&name, report));
+        let faults = reports.iter().map(case);
         let other = other_results.as_ref().map(|text| {
             let kernel = launches.last().map_or(String::new(), |launch| launch.function.name.clone());
             let text = text.trim_start_matches("error: ").lines().next().unwrap_or_default().to_owned();
@@ -242,14 +242,14 @@ pub(crate) fn main(matches: &ArgMatches, choice: DeviceChoice, limits: Limits, r
     }
 }
 
-/// That a launch had no faults, for CI systems. A fault without a line of source is in the PTX.
-fn case(file: &str, report: &Report<'_>) -> Case {
+/// The case that CI systems show: a launch has no faults.
+fn case(report: &Report<'_>) -> Case {
     let kernel = recorded::short(&names::shown(report.kernel));
     let problem = |fault: &Fault| Problem {
         rule: fault.kind.to_owned(),
         kernel: kernel.clone(),
         text: fault.message.clone(),
-        place: fault.file.clone().zip(fault.line).or_else(|| Some((file.to_owned(), fault.ptx_line?))),
+        place: fault.file.clone().zip(fault.line),
     };
     Case::of_faults(&kernel, report.faults.iter().map(problem).collect())
 }

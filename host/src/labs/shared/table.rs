@@ -34,7 +34,8 @@ pub(super) const KILOBYTES: [(u32, bool); 11] = [
     (227, false),
 ];
 
-/// Those of `--all` that the simulator runs without it: where blocks begin to be fewer, and the next steps.
+/// Those of `--all` that the simulator runs without it: where blocks begin to be fewer, and the next
+/// steps.
 pub(super) const SIMULATED: [u32; 3] = [27, 32, 64];
 
 /// How a variant's chunks get their shared memory.
