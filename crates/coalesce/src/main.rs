@@ -6,6 +6,7 @@
 //! | `run` | runs a program with the simulator's driver, and reports |
 //! | `records` | what the driver left: records of kernels, for the report of the crate `host` |
 //! | `recording` | reports what a process recorded itself, for the Python package |
+//! | `judge` | judges a candidate by a reference |
 //! | `library` | finds the driver and the runtime library, and the variables that make a program load them |
 //! | `shim` | writes libraries that name the runtime library as programs ask for it |
 //! | `environment` | those variables for a shell, a Dockerfile, a CI file |
@@ -18,6 +19,8 @@
 mod doctor;
 #[cfg(target_os = "linux")]
 mod environment;
+#[cfg(target_os = "linux")]
+mod judge;
 #[cfg(target_os = "linux")]
 mod library;
 #[cfg(target_os = "linux")]
@@ -48,6 +51,7 @@ fn main() -> ExitCode {
     enum Command {
         Run(Box<run::Options>),
         Compare(host::baselines::CompareFlags),
+        Judge(Box<judge::Options>),
         Env(environment::Options),
         Doctor(doctor::Options),
         #[command(hide = true)]
@@ -70,6 +74,7 @@ fn main() -> ExitCode {
     let result = match command {
         Command::Run(options) => run::main(&options),
         Command::Compare(options) => run::compare(&options),
+        Command::Judge(options) => judge::main(&options),
         Command::Env(options) => environment::main(&options),
         Command::Doctor(options) => doctor::main(&options),
         Command::Recording(options) => recording::main(&options),

@@ -20,6 +20,7 @@ use std::sync::atomic::AtomicBool;
 
 use cuda_builder::{CudaBuilderError, Prepared, SourceDigest};
 use exercise::SOURCE;
+use sandbox::Sandbox;
 use serde::{Deserialize, Serialize};
 
 use crate::diagnostics;
@@ -29,7 +30,6 @@ use crate::error::{Error, Result};
 use crate::host::program::Tools;
 use crate::library::{self, Library};
 use crate::process::Runner;
-use crate::sandbox::{self, Sandbox};
 use crate::terminal::note;
 
 /// The environment variable that keeps the jobs of one process apart from those of another.

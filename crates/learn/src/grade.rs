@@ -31,7 +31,6 @@ use crate::junit;
 use crate::marks::{Mark, Marks, Status, Student};
 use crate::programs;
 use crate::runs::Judging;
-use crate::sandbox;
 use crate::submission::{self, Submission};
 use crate::terminal::{note, plain, show};
 use crate::variant::Variant;

@@ -3,7 +3,7 @@
 //! [`crate::judge`] calls it before it compiles anything.
 //!
 //! The guard is no protection, since a macro can build what its rules look for: the
-//! [sandbox](crate::sandbox) protects. The guard explains common mistakes in one line, and never
+//! [sandbox] protects. The guard explains common mistakes in one line, and never
 //! passes text that is not Rust to the compiler.
 //!
 //! *Invariant:* a text that does not consist of Rust's tokens, with brackets in pairs, is never

@@ -19,6 +19,7 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use exercise::Exercise;
 use exercise::run::LaunchLimits;
+use sandbox::Sandbox;
 use wording::several;
 
 use crate::arguments::Orders;
@@ -32,7 +33,6 @@ use crate::processor::{self, OwnTime};
 use crate::programs;
 use crate::report::{Report, shown_path};
 use crate::runs::Judging;
-use crate::sandbox::Sandbox;
 use crate::terminal::show_line;
 
 /// The maximum length of a report: rustc's messages may be long.

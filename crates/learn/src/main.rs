@@ -65,7 +65,6 @@ mod progress;
 mod recorded;
 mod report;
 mod runs;
-mod sandbox;
 mod schedule;
 #[cfg(target_os = "linux")]
 mod start;
@@ -75,7 +74,6 @@ mod terminal;
 mod variant;
 mod verdict;
 mod watch;
-
 mod workspace_copy;
 
 use std::process::ExitCode;

@@ -10,8 +10,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use sandbox::Sandbox;
+
 use crate::programs::Kind;
-use crate::sandbox::Sandbox;
 
 /// How often to look whether a process has ended, or another has left a folder.
 pub const INTERVAL: Duration = Duration::from_millis(20);

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
-use crate::sandbox::Sandbox;
+use sandbox::Sandbox;
 
 /// This program's file, as it was called when the program began: a new one may have taken its place
 /// since.

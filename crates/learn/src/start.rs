@@ -11,10 +11,10 @@ use std::process::Command;
 
 use clap::Args;
 use rustix::process::{Pid, Signal, getppid, set_parent_process_death_signal, test_kill_process};
+use sandbox::Sandbox;
 
 use crate::error::{Error, Result};
 use crate::programs::{self, Kind};
-use crate::sandbox::{self, Sandbox};
 
 /// Processor time of a student's program, in seconds.
 const PROCESSOR_SECONDS: u64 = 60;

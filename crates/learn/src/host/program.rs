@@ -21,6 +21,7 @@ use cuda_builder::CudaBuilderError;
 use exercise::Exercise;
 use exercise::SOURCE;
 use exercise::data::{Buffers, Sizes};
+use sandbox::Sandbox;
 use serde::{Deserialize, Serialize};
 
 use super::library::{HostLibrary, host_library};
@@ -29,7 +30,6 @@ use crate::diagnostics;
 use crate::error::{Error, Result};
 use crate::process::{self, Runner};
 use crate::programs::Kind;
-use crate::sandbox::Sandbox;
 use crate::start;
 
 /// How long one run of a program may take.

@@ -1,5 +1,5 @@
-//! A sandbox for what handles the text of strangers: the compiler's processes ([`crate::process`])
-//! and the judge's ([`crate::isolation`]).
+//! A sandbox for what handles the text of strangers: the processes in which `cargo learn grade`
+//! compiles and judges submissions, and those in which `coalesce judge` runs candidates.
 //!
 //! In it a process reads and writes only what is listed, opens no socket, and looks into no other
 //! process. On Linux, Landlock guards the files and seccomp the rest; elsewhere there is no
@@ -50,7 +50,7 @@ impl Sandbox {
         confine(&self.reads, &self.writes, &self.programs)
     }
 
-    /// The arguments of `start` for it: see [`crate::start`].
+    /// Itself as arguments `--read` and `--write` of a program that enters it.
     #[cfg(target_os = "linux")]
     pub fn arguments(&self) -> impl Iterator<Item = std::ffi::OsString> {
         let of = |name, paths: &[PathBuf]| {

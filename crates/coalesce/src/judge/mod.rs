@@ -1,0 +1,164 @@
+//! `coalesce judge`: one verdict on a candidate that shall do what a reference does.
+//!
+//! Data goes one way: files -> a request -> a process apart, which runs the candidate and writes a
+//! [`Verdict`](verdict::Verdict) as JSON -> text or JSON.
+//!
+//! | file | contents |
+//! | --- | --- |
+//! | `contract`, `element`, `sizes` | what a PTX kernel takes; numbers of each type; which sizes are tried |
+//! | `kernels` | judges PTX |
+//! | `confined` | processes apart, with limits and in the sandbox that `cargo learn grade` has |
+//! | `verdict` | the verdict and its text |
+//!
+//! *Invariants:* a fault of the candidate is a verdict, never an error of the program; one of the
+//! reference or the contract is an error. The same files and seed give the same verdict everywhere.
+
+mod confined;
+mod contract;
+mod element;
+mod kernels;
+mod sizes;
+mod verdict;
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+use simt::Model;
+
+use confined::Ended;
+use contract::{Contract, Side};
+use kernels::Request;
+use verdict::Verdict;
+
+/// What the process apart says before a side runs: if it is killed, that side is to blame.
+const REFERENCE: &str = "judging the reference";
+const CANDIDATE: &str = "judging the candidate";
+
+/// Judge a candidate by a reference: is it right, and what does it cost?
+///
+/// The candidate is called with drawn data at drawn and awkward sizes, with all checks and in other
+/// orders of blocks and warps, in a process apart. Exit code: 0 if it is right, 1 if it is wrong or
+/// refused, 2 if the reference or the request is wrong.
+#[derive(Args, Debug)]
+pub struct Options {
+    /// What is right: PTX
+    #[arg(long, value_name = "REF")]
+    reference: PathBuf,
+    /// What is judged: PTX
+    #[arg(long, value_name = "NEW")]
+    candidate: PathBuf,
+    /// The sizes, arguments and launches of PTX kernels: see docs/CI.md
+    #[arg(long, value_name = "FILE.toml")]
+    contract: Option<PathBuf>,
+    /// Draw sizes, data and orders from this number
+    #[arg(long, value_name = "SEED", default_value_t = 1)]
+    seed: u64,
+    /// How many combinations of sizes to try; the last has the largest of each
+    #[arg(long, value_name = "NUMBER", default_value_t = 12, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    cases: u32,
+    /// How many other orders of blocks and warps to try, of some of these
+    #[arg(long, value_name = "NUMBER", default_value_t = 4, value_parser = clap::value_parser!(u32).range(..=1000))]
+    schedules: u32,
+    /// The GPU whose time is predicted
+    #[arg(long, value_name = "MODEL", default_value = "hopper")]
+    model: String,
+    /// The format of the verdict
+    #[arg(long, value_enum, value_name = "FORMAT", default_value = "text")]
+    format: Format,
+    #[command(flatten)]
+    limits: confined::Limits,
+    /// This is the process apart
+    #[arg(long, hide = true)]
+    confined: bool,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Format {
+    Text,
+    Json,
+}
+
+/// Judges. Returns the exit code.
+pub fn main(options: &Options) -> Result<u8, String> {
+    if options.confined {
+        let verdict = one(options)?;
+        crate::run::print(&serde_json::to_string(&verdict).map_err(|error| error.to_string())?)?;
+        return Ok(0);
+    }
+    let verdict = verdict(options)?;
+    let text = match options.format {
+        Format::Text => verdict.text(),
+        Format::Json => serde_json::to_string_pretty(&verdict).map_err(|error| error.to_string())? + "\n",
+    };
+    crate::run::print(&text)?;
+    Ok(verdict.code())
+}
+
+/// The verdict, of a process apart.
+fn verdict(options: &Options) -> Result<Verdict, String> {
+    model(options)?;
+    for file in [&options.reference, &options.candidate] {
+        if !is_ptx(file) {
+            return Err(format!("{}: give PTX, a file whose name ends in .ptx", file.display()));
+        }
+    }
+    let arguments = std::env::args_os().skip(1);
+    let ended = confined::own_program(arguments.chain(["--confined".into()]), &options.limits)?;
+    match ended {
+        Ended::Said(text) => {
+            serde_json::from_str(&text).map_err(|error| format!("the process that judges wrote no verdict: {error}"))
+        }
+        Ended::Failed(message) => Err(message),
+        Ended::Killed(why, said) if !said.trim_end().ends_with(CANDIDATE) => Err(format!("the reference: {why}")),
+        Ended::Killed(why, _) => {
+            let mut verdict = Verdict {
+                reference: options.reference.display().to_string(),
+                candidate: options.candidate.display().to_string(),
+                seed: options.seed,
+                ..Verdict::default()
+            };
+            verdict.add("resources", false, why, None);
+            verdict.complete(&options.model);
+            Ok(verdict)
+        }
+    }
+}
+
+/// Judges in this process, which confines itself once it has read its files.
+fn one(options: &Options) -> Result<Verdict, String> {
+    let model = model(options)?;
+    let read = |file: &Path| std::fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()));
+    let [reference, candidate] = [&options.reference, &options.candidate].map(|file| read(file));
+    let (reference, candidate) = (reference?, candidate?);
+    let file =
+        options.contract.as_ref().ok_or("--contract FILE.toml: PTX needs one, which says what the kernel takes")?;
+    let contract = Contract::parse(&read(file)?).map_err(|why| format!("{}: {why}", file.display()))?;
+    confined::enter(&options.limits)?;
+    let names = [&options.reference, &options.candidate].map(|file| file.display().to_string());
+    kernels::judge(&Request {
+        contract: &contract,
+        reference: (&names[0], &reference),
+        candidate: (&names[1], &candidate),
+        seed: options.seed,
+        cases: options.cases as usize,
+        schedules: options.schedules.into(),
+        model,
+        begins: &|side| match side {
+            Side::Reference => eprintln!("{REFERENCE}"),
+            Side::Candidate => eprintln!("{CANDIDATE}"),
+        },
+    })
+}
+
+fn model(options: &Options) -> Result<&'static Model, String> {
+    let model = Model::named(&options.model).filter(|model| model.timing().is_some());
+    model.ok_or_else(|| {
+        let timed = Model::all().iter().filter(|model| model.timing().is_some());
+        let names: Vec<&str> = timed.map(|model| model.name).collect();
+        format!("--model: there is no '{}'; there are {}", options.model, names.join(", "))
+    })
+}
+
+fn is_ptx(file: &Path) -> bool {
+    file.extension().is_some_and(|ending| ending == "ptx")
+}
