@@ -30,6 +30,7 @@ use serde::Deserialize;
 use crate::error::{Error, Result};
 use crate::goals_file::{Data, Element, Goals, Task};
 use crate::obfuscation::reveal;
+use crate::points::Points;
 
 /// The file of an exercise to explain that has its `goals.toml`, in a copy for students.
 pub const OBFUSCATED_GOALS: &str = "goals.obfuscated";
@@ -44,24 +45,43 @@ pub struct Chapter {
     pub exercises: Vec<String>,
 }
 
-/// The chapters of a course, from its `course.toml`. No exercise is in two of them.
+/// What `course.toml` says of a course.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CourseFile {
+    /// Its chapters.
+    #[serde(rename = "chapter")]
+    pub chapters: Vec<Chapter>,
+    /// The points of its exercises.
+    #[serde(default)]
+    pub points: Points,
+}
+
+impl CourseFile {
+    /// Reads the file. No exercise is in two chapters.
+    ///
+    /// # Errors
+    ///
+    /// [`Error`] with file and reason.
+    pub fn read(file: &Path) -> Result<Self> {
+        let text = fs::read_to_string(file).map_err(Error::reading(file))?;
+        let course: Self = toml::from_str(&text).map_err(|error| Error::wrong(file, error))?;
+        let names: Vec<&String> = course.chapters.iter().flat_map(|chapter| &chapter.exercises).collect();
+        if let Some(name) = names.iter().enumerate().find_map(|(at, name)| names[..at].contains(name).then_some(name)) {
+            return Err(Error::wrong(file, format!("exercise '{name}' is listed twice")));
+        }
+        course.points.check(&names).map_err(|problem| Error::wrong(file, problem))?;
+        Ok(course)
+    }
+}
+
+/// The chapters of a course, from its `course.toml`.
 ///
 /// # Errors
 ///
-/// [`Error`] with file and reason.
+/// Those of [`CourseFile::read`].
 pub fn chapters(file: &Path) -> Result<Vec<Chapter>> {
-    #[derive(Deserialize)]
-    #[serde(deny_unknown_fields)]
-    struct Contents {
-        chapter: Vec<Chapter>,
-    }
-    let text = fs::read_to_string(file).map_err(Error::reading(file))?;
-    let Contents { chapter } = toml::from_str(&text).map_err(|error| Error::wrong(file, error))?;
-    let names: Vec<&String> = chapter.iter().flat_map(|chapter| &chapter.exercises).collect();
-    if let Some(name) = names.iter().enumerate().find_map(|(at, name)| names[..at].contains(name).then_some(name)) {
-        return Err(Error::wrong(file, format!("exercise '{name}' is listed twice")));
-    }
-    Ok(chapter)
+    CourseFile::read(file).map(|course| course.chapters)
 }
 
 /// An exercise.

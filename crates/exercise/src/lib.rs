@@ -14,6 +14,7 @@
 //! | [`run`], [`fault`] | a run of PTX, and what goes wrong in it |
 //! | [`questions`] | the answers to what a student predicts |
 //! | [`obfuscation`] | obfuscates texts that give answers away |
+//! | [`points`] | the points of each exercise |
 //! | [`variant`] | other numbers and names for each class |
 //!
 //! *Invariant:* nothing here compiles, prints or writes.
@@ -25,6 +26,7 @@ pub mod fault;
 pub mod files;
 pub mod goals_file;
 pub mod obfuscation;
+pub mod points;
 pub mod questions;
 pub mod run;
 pub mod variant;

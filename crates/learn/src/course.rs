@@ -1,10 +1,11 @@
-//! Reads `course.toml`: the chapters and exercises in order. Also finds an exercise by name. Every
+//! Reads `course.toml`: the chapters and exercises in order, and their points. Also finds an exercise by name. Every
 //! command starts with it. Only reads.
 
 use std::path::{Path, PathBuf};
 
 use exercise::Exercise;
-use exercise::files::{Chapter, chapters};
+use exercise::files::{Chapter, CourseFile};
+use exercise::points::Points;
 
 use crate::error::{Error, Result};
 
@@ -17,6 +18,8 @@ pub struct Course {
     pub folder: PathBuf,
     /// Its chapters.
     pub chapters: Vec<Chapter>,
+    /// The points of its exercises.
+    pub points: Points,
 }
 
 impl Course {
@@ -35,8 +38,8 @@ impl Course {
         if !file.is_file() {
             return Err(Error::NoCourse(folder));
         }
-        let chapters = chapters(&file)?;
-        Ok(Self { root, folder, chapters })
+        let CourseFile { chapters, points } = CourseFile::read(&file)?;
+        Ok(Self { root, folder, chapters, points })
     }
 
     /// The names of the exercises, in order.

@@ -11,8 +11,8 @@
 use std::fs::{self, File};
 use std::io::{ErrorKind, IsTerminal as _};
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Condvar, Mutex};
 
 use clap::Args;
 use common::{output_file, signals};
@@ -25,22 +25,28 @@ use crate::compile::Compiler;
 use crate::course::Course;
 use crate::digest;
 use crate::error::{Error, Result};
+use crate::formats::{Format, junit};
 use crate::isolation::{Judges, Limits};
 use crate::judge::judge;
-use crate::junit;
 use crate::marks::{Mark, Marks, Status, Student};
+use crate::outputs::{self, Target};
 use crate::programs;
 use crate::runs::Judging;
+use crate::shards::{self, Part};
 use crate::submission::{self, Submission};
 use crate::terminal::{note, plain, show};
 use crate::variant::Variant;
+use account::Account;
+
+mod account;
 
 /// Options of `grade`.
 #[derive(Args, Debug)]
 pub struct Options {
     /// A folder with a folder for each student, which contains NAME/kernel.rs or
     /// exercises/NAME/kernel.rs
-    submissions: PathBuf,
+    #[arg(required_unless_present = "merge")]
+    submissions: Option<PathBuf>,
     /// The exercises to mark [default: all]
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     only: Vec<String>,
@@ -53,6 +59,20 @@ pub struct Options {
     /// Write a table of marks as CSV, one line for each student
     #[arg(long, value_name = "FILE")]
     csv: Option<PathBuf>,
+    /// Write the marks and points as another program reads them, to --out or in place of the table
+    #[arg(long, value_name = "FORMAT")]
+    format: Option<Format>,
+    /// Where --format writes: a file, or a folder, as DIR/, with a folder for each student
+    #[arg(long, value_name = "PATH")]
+    out: Option<PathBuf>,
+    /// Mark this part of the students alone, such as 3/16, and write it to --json: for an array of
+    /// jobs, all with the same --seed
+    #[arg(long, value_name = "NUMBER/COUNT", requires = "json")]
+    shard: Option<Part>,
+    /// Mark nothing: put the files of all parts together, or take one file of --json, and write
+    /// what is asked for
+    #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with_all = ["submissions", "only", "shard", "resume", "seed", "jobs"])]
+    merge: Vec<PathBuf>,
     /// Keep the marks that the file of --json has where file, exercise, limits and grader are the
     /// same, and judge the rest with its seed
     #[arg(long, requires = "json", conflicts_with = "seed")]
@@ -78,22 +98,79 @@ pub struct Options {
 /// Set by Ctrl-C.
 static STOP: AtomicBool = AtomicBool::new(false);
 
-/// Marks all submissions. Bad marks are not a failure; files that are not judged are.
+/// Marks all submissions, or puts marks together. Bad marks are not a failure; files that are not
+/// judged are.
 pub fn grade(course: &Course, options: &Options) -> Result<bool> {
-    let course = &options.variant.of(course)?;
+    if options.out.is_some() && options.format.is_none() {
+        return Err(Error::Usage("--out: say what to write there with --format".to_owned()));
+    }
+    match &options.submissions {
+        Some(submissions) => mark_class(course, submissions, options),
+        None => merge(course, options),
+    }
+}
+
+/// Puts marks together that were made before.
+fn merge(course: &Course, options: &Options) -> Result<bool> {
+    let read = |file: &PathBuf| Marks::read(file).map(|marks| (file.clone(), marks));
+    let mut marks = shards::merge(options.merge.iter().map(read).collect::<Result<_>>()?)?;
+    let target = check_outputs(options, marks.students.len())?;
+    // No sandbox, no judge: a signal finds only files that are being written.
+    signals::on_each(|signal| {
+        outputs::remove_unfinished();
+        std::process::exit(128 + signal);
+    });
+    marks.award(&course.points);
+    finish(&marks, target.as_ref(), options)
+}
+
+/// Checks that all that is asked for can be written, before the long work. Returns where the
+/// format goes.
+fn check_outputs(options: &Options, students: usize) -> Result<Option<Target>> {
+    for file in [&options.junit, &options.json, &options.csv].into_iter().flatten() {
+        output_file::check(file)?;
+    }
+    options.format.map(|format| Target::of(format, options.out.as_deref(), students)).transpose()
+}
+
+/// The exercises to mark.
+fn exercises(course: &Course, options: &Options) -> Result<Vec<Exercise>> {
     let mut exercises = match options.only.is_empty() {
         true => course.names().map(|name| course.exercise(name)).collect::<Result<Vec<_>>>()?,
         false => options.only.iter().map(|name| course.exercise(name)).collect::<Result<Vec<_>>>()?,
     };
     course.must_have_solutions(&exercises.iter().map(|exercise| exercise.name.as_str()).collect::<Vec<_>>())?;
-    for file in [&options.junit, &options.json, &options.csv].into_iter().flatten() {
-        output_file::check(file)?;
+    if options.limits.no_sandbox {
+        without_host(&mut exercises, options)?;
     }
+    Ok(exercises)
+}
+
+/// Marks all submissions.
+fn mark_class(course: &Course, submissions: &Path, options: &Options) -> Result<bool> {
+    let course = &options.variant.of(course)?;
+    let exercises = exercises(course, options)?;
     let before = options.json.as_deref().filter(|_| options.resume).map(Marks::read).transpose()?;
-    let (folders, others) = submission::students(&options.submissions)?;
+    let (folders, others) = submission::students(submissions)?;
     others
         .iter()
         .for_each(|other| note!("note: {} is not a folder and is skipped", plain(&other.display().to_string())));
+    let (shard, folders) = match options.shard {
+        None => (None, folders),
+        Some(_) if options.seed.is_none() && !options.resume => {
+            return Err(Error::Usage("--shard: give --seed NUMBER, the same for all parts".to_owned()));
+        }
+        Some(part) => {
+            let (shard, own) = part.take(folders, &shared_basis(&exercises, options)?);
+            (Some(shard), own)
+        }
+    };
+    if before.as_ref().is_some_and(|before| before.shard != shard) {
+        return Err(Error::Usage(
+            "--resume: the file of --json has another part of the class, or another class".to_owned(),
+        ));
+    }
+    let target = check_outputs(options, folders.len())?;
     if let Some(why) = sandbox::missing().filter(|_| !options.limits.no_sandbox) {
         return Err(Error::Usage(format!(
             "no sandbox: {why}; without one a submission may read every file that you can read: grade on Linux 6.2 or newer, or, \
@@ -103,35 +180,49 @@ pub fn grade(course: &Course, options: &Options) -> Result<bool> {
     // A second Ctrl-C ends the program at once.
     signals::on_each(|signal| {
         if STOP.swap(true, Ordering::Relaxed) {
-            output_file::remove_unfinished();
+            outputs::remove_unfinished();
             std::process::exit(128 + signal);
         }
     });
-    if options.limits.no_sandbox {
-        without_host(&mut exercises, options)?;
-    }
+    let seed = before.as_ref().map(|marks| marks.seed).or(options.seed).unwrap_or_else(some_seed);
+    let students = mark_students(course, (&folders, &exercises), seed, before.as_ref(), options)?;
+    let mut marks = Marks { seed, shard, students };
+    marks.award(&course.points);
+    finish(&marks, target.as_ref(), options)
+}
+
+/// Marks the files of these folders.
+fn mark_students(
+    course: &Course,
+    (folders, exercises): (&[PathBuf], &[Exercise]),
+    seed: u64,
+    before: Option<&Marks>,
+    options: &Options,
+) -> Result<Vec<Student>> {
     let files = folders.len() * exercises.len();
-    let jobs = options.jobs.map_or_else(cores, |jobs| jobs as usize).clamp(1, files.max(1));
+    if files == 0 {
+        // A part of a class that is smaller than the number of parts.
+        return Ok(Vec::new());
+    }
+    let jobs = options.jobs.map_or_else(cores, |jobs| jobs as usize).clamp(1, files);
     // Prepare the compiler, the device library and the references before any submission is judged.
-    let compilers = prepare(course, &exercises, jobs, options.limits.no_sandbox).map_err(|error| match stopped() {
+    let compilers = prepare(course, exercises, jobs, options.limits.no_sandbox).map_err(|error| match stopped() {
         true => Error::Usage("interrupted before any file was judged".to_owned()),
         false => error,
     })?;
-    let seed = before.as_ref().map(|marks| marks.seed).or(options.seed).unwrap_or_else(some_seed);
     let judges = Judges { course, limits: options.limits, seed, orders: options.orders, stop: &STOP };
     let bases =
         exercises.iter().map(|exercise| basis(exercise, &compilers[0].0, &judges)).collect::<Result<Vec<_>>>()?;
     let name = |folder: &PathBuf| folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let unjudged = |exercise| Mark::of(exercise, Status::Failed, "grading was interrupted before".to_owned());
     let student = |folder| Student { name: name(folder), marks: exercises.iter().map(unjudged).collect() };
-    let marks = Mutex::new(Marks { seed, students: folders.iter().map(student).collect() });
+    let students: Mutex<Vec<Student>> = Mutex::new(folders.iter().map(student).collect());
     let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let accounts: Vec<Account> = folders.iter().map(|_| Account::of(options.student_time_limit)).collect();
     let names: Vec<&str> = course.names().collect();
     std::thread::scope(|scope| {
         for (job, (compiler, _lock)) in compilers.iter().enumerate() {
-            let (judges, marks, next, done, before) = (&judges, &marks, &next, &done, before.as_ref());
-            let (folders, exercises, bases) = (&folders, &exercises, &bases);
+            let (judges, students, next, done, bases) = (&judges, &students, &next, &done, &bases);
             let (accounts, names) = (&accounts, &names);
             scope.spawn(move || {
                 while let Some(at) = Some(next.fetch_add(1, Ordering::Relaxed)).filter(|&at| at < files && !stopped()) {
@@ -140,14 +231,14 @@ pub fn grade(course: &Course, options: &Options) -> Result<bool> {
                     let kept = before.and_then(|marks| marks.mark(&name(folder), &exercise.0.name));
                     let student = (folder.as_path(), &accounts[row], names.as_slice());
                     if let Some(mark) = marked(judges, student, exercise, (compiler, job), kept) {
-                        marks.lock().expect("no job panics").students[row].marks[column] = mark;
+                        students.lock().expect("no job panics")[row].marks[column] = mark;
                     }
                     progress(1 + done.fetch_add(1, Ordering::Relaxed), files);
                 }
             });
         }
     });
-    finish(&marks.into_inner().expect("no job panics"), options)
+    Ok(students.into_inner().expect("no job panics"))
 }
 
 /// Leaves host exercises out: what students hand in there is native code, which is run in a sandbox
@@ -181,13 +272,30 @@ fn basis(exercise: &Exercise, compiler: &Compiler, judges: &Judges<'_>) -> Resul
         seed.to_le_bytes().into(),
         orders.to_le_bytes().into(),
     ];
-    for file in exercise.deciding_files() {
-        parts.push(match fs::read(&file) {
-            Err(error) if error.kind() == ErrorKind::NotFound => Vec::new(),
-            read => read.map_err(Error::reading(&file))?,
-        });
-    }
+    parts.extend(deciding(exercise)?);
     Ok(digest::of(&parts.iter().map(Vec::as_slice).collect::<Vec<_>>()))
+}
+
+/// The contents of the files that decide an exercise's marks.
+fn deciding(exercise: &Exercise) -> Result<Vec<Vec<u8>>> {
+    let read = |file: PathBuf| match fs::read(&file) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(Vec::new()),
+        read => read.map_err(Error::reading(&file)),
+    };
+    exercise.deciding_files().into_iter().map(read).collect()
+}
+
+/// What decides the marks of all parts of a class, but for the seed: not this program, which each
+/// machine may have compiled for itself.
+fn shared_basis(exercises: &[Exercise], options: &Options) -> Result<Vec<String>> {
+    let orders = options.orders.schedules.unwrap_or(0);
+    let mut parts = vec![options.limits.basis(), format!("{orders} {}", options.student_time_limit)];
+    for exercise in exercises {
+        let files = deciding(exercise)?;
+        parts.push(exercise.name.clone());
+        parts.push(digest::of(&files.iter().map(Vec::as_slice).collect::<Vec<_>>()));
+    }
+    Ok(parts)
 }
 
 /// Marks one submission, or keeps the mark that it would get again. `None` if it was stopped.
@@ -224,85 +332,18 @@ fn marked(
     }
 }
 
-/// The time that a student's files may take together, so that one student's do not keep the others
-/// waiting: files that take long each cost no more than a class's files do.
-struct Account {
-    limit: u64,
-    /// What the files that are judged have taken, and what those may take that are being judged.
-    used: Mutex<Used>,
-    /// Some were judged.
-    paid: Condvar,
-}
-
-#[derive(Default)]
-struct Used {
-    spent_ms: u64,
-    taken: u64,
-}
-
-/// Seconds that a file may take. What it does not take is given back.
-struct Taken<'a> {
-    account: &'a Account,
-    seconds: u64,
-    spent_ms: u64,
-}
-
-impl Account {
-    fn of(limit: u64) -> Self {
-        Self { limit, used: Mutex::default(), paid: Condvar::new() }
-    }
-
-    /// Takes what a file may take: this, or what is left if that is less. Waits as long as files
-    /// that are being judged may leave too little. `None`: nothing is left.
-    fn take(&self, wanted: u64) -> Option<Taken<'_>> {
-        let mut used = self.used.lock().expect("no job panics");
-        loop {
-            let left = self.limit.saturating_sub(used.spent_ms.div_ceil(1000));
-            let seconds = wanted.min(left);
-            if seconds == 0 {
-                return None;
-            }
-            if used.taken + seconds <= left {
-                used.taken += seconds;
-                return Some(Taken { account: self, seconds, spent_ms: 0 });
-            }
-            used = self.paid.wait(used).expect("no job panics");
-        }
-    }
-
-    /// What is said when nothing is left.
-    fn empty(&self) -> String {
-        format!(
-            "the student's files together took the {} of --student-time-limit: this one was not judged to its end",
-            several(self.limit as usize, "second")
-        )
-    }
-}
-
-impl Taken<'_> {
-    fn pay(mut self, seconds: f64) {
-        self.spent_ms = (1e3 * seconds) as u64;
-    }
-}
-
-impl Drop for Taken<'_> {
-    fn drop(&mut self) {
-        let mut used = self.account.used.lock().expect("no job panics");
-        used.taken -= self.seconds;
-        used.spent_ms += self.spent_ms;
-        self.account.paid.notify_all();
-    }
-}
-
 /// Shows the marks and writes the files.
-fn finish(marks: &Marks, options: &Options) -> Result<bool> {
+fn finish(marks: &Marks, target: Option<&Target>, options: &Options) -> Result<bool> {
     // A full disk shall not lose the table, nor a closed terminal the files.
-    let shown = show!("{}", marks.table());
+    let shown = if target == Some(&Target::Out) { Ok(()) } else { show!("{}", marks.table()) };
     let files = [(&options.junit, junit::of(marks)), (&options.json, marks.json()), (&options.csv, marks.csv())];
     for (file, text) in files {
         if let Some(file) = file {
             output_file::write_whole(file, |out| out.write_all(text.as_bytes()))?;
         }
+    }
+    if let (Some(target), Some(format)) = (target, options.format) {
+        target.write(format, marks)?;
     }
     shown?;
     match (marks.count(Status::Failed), stopped(), &options.json) {
@@ -363,46 +404,4 @@ fn prepare(course: &Course, exercises: &[Exercise], jobs: usize, no_sandbox: boo
         .into_iter()
         .map(|compiler| compiler.hand_over(exercises.iter().any(Exercise::is_host)).map(|lock| (compiler, lock)));
     locked.collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_account_is_empty_once_the_limit_is_paid() {
-        let account = Account::of(3);
-        let left = || account.take(u64::MAX).map(|taken| taken.seconds);
-        let pay = |seconds| account.take(1).expect("some is left").pay(seconds);
-        assert_eq!(left(), Some(3));
-        // A second that has begun is not given again.
-        pay(0.001);
-        assert_eq!(left(), Some(2));
-        pay(1.0);
-        assert_eq!(left(), Some(1));
-        pay(0.999);
-        assert_eq!(left(), Some(1));
-        pay(1e6);
-        assert_eq!(left(), None);
-        assert!(account.empty().starts_with("the student's files together took the 3 seconds of --student-time-limit"));
-        assert_eq!(Account::of(u64::MAX).take(u64::MAX).map(|taken| taken.seconds), Some(u64::MAX));
-    }
-
-    #[test]
-    fn files_that_are_judged_at_once_share_an_account() {
-        let account = Account::of(10);
-        let first = account.take(6).expect("all is left");
-        let second = account.take(4).expect("four seconds are left");
-        let third = std::thread::scope(|scope| {
-            let third = scope.spawn(|| account.take(6).map(|taken| taken.seconds));
-            first.pay(0.5);
-            second.pay(3.5);
-            third.join().expect("it ends")
-        });
-        assert_eq!(third, Some(6));
-        let mut all: Vec<Taken<'_>> = (0..2).filter_map(|_| account.take(3)).collect();
-        assert_eq!(all.len(), 2);
-        all.drain(..).for_each(|taken| taken.pay(9.0));
-        assert!(account.take(1).is_none());
-    }
 }

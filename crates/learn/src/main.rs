@@ -25,12 +25,14 @@
 //! | [`check`], [`new`] | commands for authors |
 //! | [`export`], [`workspace_copy`], [`recorded`] | a copy of the course for students, without solutions |
 //! | [`variant`] | the course as one class has it; for authors and teachers |
-//! | [`grade`], [`submission`], [`misplaced`], [`isolation`], [`marks`], [`junit`] | commands for teachers |
+//! | [`grade`], [`submission`], [`misplaced`], [`isolation`], [`marks`], [`shards`] | commands for teachers |
+//! | [`formats`], [`cells`], [`outputs`] | marks as other programs read them |
 //!
 //! *Invariant:* a mistake in a student's file leads to a verdict, never to an error of this
 //! program: see [`error`].
 
 mod arguments;
+mod cells;
 mod check;
 mod cli;
 mod comparison;
@@ -41,6 +43,7 @@ mod diagnostics;
 mod digest;
 mod error;
 mod export;
+mod formats;
 mod given;
 mod grade;
 mod guard;
@@ -49,13 +52,13 @@ mod host;
 mod implied;
 mod isolation;
 mod judge;
-mod junit;
 mod library;
 mod lines;
 mod marks;
 mod misplaced;
 mod new;
 mod orders;
+mod outputs;
 mod page;
 mod predictions;
 mod process;
@@ -66,6 +69,7 @@ mod recorded;
 mod report;
 mod runs;
 mod schedule;
+mod shards;
 #[cfg(target_os = "linux")]
 mod start;
 mod student;

@@ -1,16 +1,19 @@
-//! The marks of each student for each exercise, as a table, CSV and JSON; [`crate::junit`] has the
-//! XML. [`crate::grade`] makes them and writes the texts.
+//! The marks of each student for each exercise, as a table, CSV and JSON; [`crate::formats`] has what
+//! other programs read. [`crate::grade`] makes them and writes the texts.
 
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
 use exercise::Exercise;
+use exercise::points::Points;
 use serde::{Deserialize, Serialize};
 use wording::{WIDTH, several};
 
+use crate::cells::{self, row};
 use crate::error::{Error, Result};
 use crate::report::cut;
+use crate::shards::Shard;
 use crate::terminal::{REPLACED, plain};
 use crate::verdict::{Failure, Verdict};
 
@@ -83,16 +86,28 @@ pub struct Mark {
     /// The digest of all that it depends on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub digest: Option<String>,
+    /// The points for it ([`Marks::award`]).
+    #[serde(default)]
+    pub points: f64,
+    /// The points of the exercise.
+    #[serde(default)]
+    pub max_points: f64,
 }
 
 impl Mark {
-    /// A mark that took no time. The report may have names and texts of strangers.
+    /// A mark that took no time and has no points yet. The report may have names and texts of strangers.
     pub fn of(exercise: &Exercise, status: Status, report: String) -> Self {
-        Self { exercise: exercise.name.clone(), status, report: plain(&report), seconds: 0.0, digest: None }
+        Self {
+            exercise: exercise.name.clone(),
+            status,
+            report: plain(&report),
+            seconds: 0.0,
+            digest: None,
+            points: 0.0,
+            max_points: 0.0,
+        }
     }
-}
 
-impl Mark {
     /// The report's first problem, on one line.
     fn reason(&self) -> String {
         let lines: Vec<&str> = self.report.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
@@ -127,6 +142,31 @@ impl Student {
     pub fn count(&self, status: Status) -> usize {
         self.marks.iter().filter(|mark| mark.status == status).count()
     }
+
+    /// The student's points.
+    pub fn points(&self) -> f64 {
+        hundredths(self.marks.iter().map(|mark| mark.points).sum())
+    }
+
+    /// The points of all exercises.
+    pub fn max_points(&self) -> f64 {
+        hundredths(self.marks.iter().map(|mark| mark.max_points).sum())
+    }
+
+    /// What a student reads first.
+    pub fn summary(&self) -> String {
+        let (solved, all) = (self.count(Status::Solved), several(self.marks.len(), "exercise"));
+        format!("{solved} of {all} solved, {} of {}", self.points(), several_points(self.max_points()))
+    }
+}
+
+/// Without the noise of sums of binary fractions.
+fn hundredths(points: f64) -> f64 {
+    (points * 100.0).round() / 100.0
+}
+
+fn several_points(points: f64) -> String {
+    format!("{points} point{}", if points == 1.0 { "" } else { "s" })
 }
 
 /// The marks of a class.
@@ -134,6 +174,9 @@ impl Student {
 pub struct Marks {
     /// The seed of sizes and values.
     pub seed: u64,
+    /// Which part of the class this is, if not all of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shard: Option<Shard>,
     /// The students.
     pub students: Vec<Student>,
 }
@@ -166,6 +209,19 @@ impl Marks {
     pub fn read(file: &Path) -> Result<Self> {
         let text = fs::read_to_string(file).map_err(Error::reading(file))?;
         serde_json::from_str(&text).map_err(|error| Error::reading(file)(error.into()))
+    }
+
+    /// Gives each mark its points.
+    pub fn award(&mut self, points: &Points) {
+        for mark in self.students.iter_mut().flat_map(|student| &mut student.marks) {
+            let share = match mark.status {
+                Status::Solved => 1.0,
+                Status::GoalsMissed => points.share_of_missed_goals(),
+                _ => 0.0,
+            };
+            mark.max_points = points.of(&mark.exercise);
+            mark.points = hundredths(share * mark.max_points);
+        }
     }
 
     /// The mark of a student for an exercise.
@@ -261,18 +317,15 @@ impl Marks {
 
     /// As CSV: student, solved, of, and the status for each exercise.
     pub fn csv(&self) -> String {
-        let mut writer = csv::Writer::from_writer(Vec::new());
-        let exercises = self.students.first().map(|student| student.marks.iter().map(|mark| mark.exercise.as_str()));
-        let head = ["student", "solved", "of"].into_iter().chain(exercises.into_iter().flatten());
-        // Writing to memory cannot fail.
-        let _ = writer.write_record(head);
+        let first = self.students.first().map_or(&[][..], |student| &student.marks);
+        let head = ["student", "solved", "of"].map(str::to_owned);
+        let mut file = row(head.into_iter().chain(first.iter().map(|mark| cells::text(&mark.exercise))));
         for student in &self.students {
-            let counts =
-                [student.name.clone(), student.count(Status::Solved).to_string(), student.marks.len().to_string()];
+            let counts = [student.count(Status::Solved), student.marks.len()].map(|count| count.to_string());
             let words = student.marks.iter().map(|mark| mark.status.words().to_owned());
-            let _ = writer.write_record(counts.into_iter().chain(words));
+            file += &row(std::iter::once(cells::text(&student.name)).chain(counts).chain(words));
         }
-        String::from_utf8(writer.into_inner().unwrap_or_default()).unwrap_or_default()
+        file
     }
 
     /// As JSON: the seed, and for each student the marks with their reports.
@@ -303,9 +356,11 @@ mod tests {
             report: report.to_owned(),
             seconds: 0.0,
             digest: None,
+            points: 0.0,
+            max_points: 0.0,
         };
         let student = Student { name: "anna".to_owned(), marks: statuses.iter().map(mark).collect() };
-        Marks { seed: 3, students: vec![student] }
+        Marks { seed: 3, shard: None, students: vec![student] }
     }
 
     #[test]
@@ -314,6 +369,29 @@ mod tests {
         let table = marks(&[Status::Wrong], &reason).table();
         let line = table.lines().next().unwrap();
         assert!(line.ends_with(" twelve chars ...") && line.chars().count() <= WIDTH, "{table}");
+    }
+
+    #[test]
+    fn points_are_those_of_the_course() {
+        let mut marks = marks(&[Status::Solved, Status::GoalsMissed, Status::Wrong], "");
+        ["copy", "gram", "wide"].iter().zip(&mut marks.students[0].marks).for_each(|(name, mark)| {
+            (*name).clone_into(&mut mark.exercise);
+        });
+        let of = |marks: &Marks| marks.students[0].marks.iter().map(|mark| mark.points).collect::<Vec<_>>();
+        marks.award(&Points::default());
+        assert_eq!(of(&marks), [1.0, 0.0, 0.0]);
+        assert_eq!(marks.students[0].summary(), "1 of 3 exercises solved, 1 of 3 points");
+        let points = "each = 0.1\ngoals_missed = 0.333\nexercises = { gram = 0.2 }";
+        marks.award(&toml::from_str(points).unwrap());
+        assert_eq!(of(&marks), [0.1, 0.07, 0.0]);
+        assert_eq!((marks.students[0].points(), marks.students[0].max_points()), (0.17, 0.4));
+    }
+
+    #[test]
+    fn a_students_name_is_no_formula_in_the_table() {
+        let mut marks = marks(&[Status::Solved], "");
+        "=HYPERLINK(\"http://a\";1)".clone_into(&mut marks.students[0].name);
+        assert_eq!(marks.csv(), "student,solved,of,copy\n\"'=HYPERLINK(\"\"http://a\"\";1)\",1,1,solved\n");
     }
 
     #[test]

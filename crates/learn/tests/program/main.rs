@@ -19,6 +19,8 @@ mod host_code;
 mod hostile;
 #[cfg(unix)]
 mod interrupted;
+#[cfg(unix)]
+mod marks;
 mod orders;
 #[cfg(unix)]
 mod overwhelming;
