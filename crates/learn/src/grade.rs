@@ -33,6 +33,7 @@ use crate::outputs::{self, Target};
 use crate::programs;
 use crate::runs::Judging;
 use crate::shards::{self, Part};
+use crate::similarity::{self, Tool};
 use crate::submission::{self, Submission};
 use crate::terminal::{note, plain, show};
 use crate::variant::Variant;
@@ -62,7 +63,12 @@ pub struct Options {
     /// Write the marks and points as another program reads them, to --out or in place of the table
     #[arg(long, value_name = "FORMAT")]
     format: Option<Format>,
-    /// Where --format writes: a file, or a folder, as DIR/, with a folder for each student
+    /// Mark nothing: write the submissions, without their starters' lines, to the folder --out, for
+    /// a tool that finds copied work
+    #[arg(long, value_name = "TOOL", requires_all = ["out", "submissions"], conflicts_with_all = ["format", "junit", "json", "csv"])]
+    export_for: Option<Tool>,
+    /// Where --format and --export-for write: a file, or a folder, as DIR/, with a folder for each
+    /// student
     #[arg(long, value_name = "PATH")]
     out: Option<PathBuf>,
     /// Mark this part of the students alone, such as 3/16, and write it to --json: for an array of
@@ -101,10 +107,11 @@ static STOP: AtomicBool = AtomicBool::new(false);
 /// Marks all submissions, or puts marks together. Bad marks are not a failure; files that are not
 /// judged are.
 pub fn grade(course: &Course, options: &Options) -> Result<bool> {
-    if options.out.is_some() && options.format.is_none() {
+    if options.out.is_some() && options.format.is_none() && options.export_for.is_none() {
         return Err(Error::Usage("--out: say what to write there with --format".to_owned()));
     }
     match &options.submissions {
+        Some(submissions) if options.export_for.is_some() => export(course, submissions, options),
         Some(submissions) => mark_class(course, submissions, options),
         None => merge(course, options),
     }
@@ -115,13 +122,25 @@ fn merge(course: &Course, options: &Options) -> Result<bool> {
     let read = |file: &PathBuf| Marks::read(file).map(|marks| (file.clone(), marks));
     let mut marks = shards::merge(options.merge.iter().map(read).collect::<Result<_>>()?)?;
     let target = check_outputs(options, marks.students.len())?;
-    // No sandbox, no judge: a signal finds only files that are being written.
+    end_on_signals();
+    marks.award(&course.points);
+    finish(&marks, target.as_ref(), options)
+}
+
+/// Writes the submissions for a tool that finds copied work.
+fn export(course: &Course, submissions: &Path, options: &Options) -> Result<bool> {
+    let course = &options.variant.of(course)?;
+    let (Some(tool), Some(out)) = (options.export_for, &options.out) else { return Ok(false) };
+    end_on_signals();
+    similarity::export(course, &exercises(course, options)?, submissions, tool, out)
+}
+
+/// Lets a signal end the program where no judge runs: it finds only files that are being written.
+fn end_on_signals() {
     signals::on_each(|signal| {
         outputs::remove_unfinished();
         std::process::exit(128 + signal);
     });
-    marks.award(&course.points);
-    finish(&marks, target.as_ref(), options)
 }
 
 /// Checks that all that is asked for can be written, before the long work. Returns where the

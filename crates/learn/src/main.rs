@@ -27,6 +27,7 @@
 //! | [`variant`] | the course as one class has it; for authors and teachers |
 //! | [`grade`], [`submission`], [`misplaced`], [`isolation`], [`marks`], [`shards`] | commands for teachers |
 //! | [`formats`], [`cells`], [`outputs`] | marks as other programs read them |
+//! | [`similarity`], [`own_lines`] | submissions for tools that find copied work |
 //!
 //! *Invariant:* a mistake in a student's file leads to a verdict, never to an error of this
 //! program: see [`error`].
@@ -59,6 +60,7 @@ mod misplaced;
 mod new;
 mod orders;
 mod outputs;
+mod own_lines;
 mod page;
 mod predictions;
 mod process;
@@ -70,6 +72,7 @@ mod report;
 mod runs;
 mod schedule;
 mod shards;
+mod similarity;
 #[cfg(target_os = "linux")]
 mod start;
 mod student;

@@ -27,6 +27,8 @@ mod overwhelming;
 mod predicting;
 #[cfg(unix)]
 mod red;
+#[cfg(unix)]
+mod similarity;
 mod student;
 mod teaching;
 #[cfg(target_os = "linux")]
