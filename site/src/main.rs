@@ -7,7 +7,6 @@
 //! bundle      what a page gives to the program: the PTX of its lab, and the sources that it names
 //! controls    a lab's flags as a form
 //! frame       what all pages share            index, lab, own, pattern, predict     the pages
-//! prose       Markdown as HTML
 //! shown       what a lab shows first, computed now
 //! assets/     the look, and the scripts of the pages, a subject each
 //! ```
@@ -24,7 +23,6 @@ mod lab;
 mod own;
 mod pattern;
 mod predict;
-mod prose;
 mod shown;
 
 use std::fs;
@@ -70,8 +68,8 @@ fn main() -> ExitCode {
 
 fn write(folder: &Path) -> Result<(), String> {
     let side_by_side = narrow(picture::STYLE).ok_or("the pictures have no rules for narrow screens")?;
-    let style = [webpage::STYLE, picture::STYLE, include_str!("../assets/site.css"), &side_by_side].concat();
-    put(folder, "site.css", &style)?;
+    let style = [webpage::STYLE, picture::STYLE, webpage::FRAME, include_str!("../assets/site.css"), &side_by_side];
+    put(folder, "site.css", &style.concat())?;
     for (name, script) in SCRIPTS {
         put(folder, name, script)?;
     }

@@ -12,7 +12,7 @@ use maud::{Markup, PreEscaped, html};
 
 use crate::bundle::WORKSPACE;
 use crate::frame::Page;
-use crate::prose;
+use webpage::prose;
 
 const ABOUT: &str = "Say what a warp's access costs before you count it: the simulator judges.";
 

@@ -4,6 +4,7 @@
 //! ```text
 //! lib        the frame, and what stands in it: headings, sentences      page.css  page.js
 //! listing    source with the counts of each line, as a heat map         the look; sorting, unfolding
+//! prose      Markdown as HTML, with the feature `prose`                 frame.css: of several pages
 //! ```
 //!
 //! What must stay true: every text goes through `maud`, which escapes it; only our own style,
@@ -12,6 +13,8 @@
 #![forbid(unsafe_code)]
 
 mod listing;
+#[cfg(feature = "prose")]
+pub mod prose;
 
 pub use listing::{Counts, Entry, Line, Listing, Ptx};
 
@@ -20,6 +23,8 @@ use picture::{Plot, Scene};
 
 /// The look of every page.
 pub const STYLE: &str = include_str!("page.css");
+/// What pages with a header, links and forms need besides.
+pub const FRAME: &str = include_str!("frame.css");
 /// Sorting and unfolding: the script of every page.
 pub const SCRIPT: &str = include_str!("page.js");
 

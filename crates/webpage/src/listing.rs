@@ -142,9 +142,9 @@ impl Line {
     fn row(&self, worst: u64, ptx: bool) -> Markup {
         let Self { number, source, counts, findings } = self;
         let cost = counts.as_ref().map_or(0, |counts| counts.cost);
-        let heat = (cost > 0).then(|| format!("--heat:{:.2}", cost as f64 / worst.max(cost) as f64));
+        let heat = (cost > 0).then(|| format!("hot warm{}", warmth(cost, worst.max(cost))));
         html! {
-            tr.hot[heat.is_some()] style=[heat] data-line=[number.filter(|_| counts.is_some())] {
+            tr class=[heat] data-line=[number.filter(|_| counts.is_some())] {
                 td { @if let Some(number) = number { (number) } }
                 @if let Some(counts) = counts {
                     td { (counts.instructions) }
@@ -166,6 +166,11 @@ impl Line {
             }
         }
     }
+}
+
+/// A share as one of twenty classes of the style: a page's policy may forbid styles of elements.
+fn warmth(cost: u64, worst: u64) -> u64 {
+    (20.0 * cost as f64 / worst as f64).ceil().clamp(1.0, 20.0) as u64
 }
 
 /// The PTX of a line, on demand.
@@ -195,12 +200,22 @@ mod tests {
     }
 
     #[test]
+    fn each_share_has_a_class_that_the_style_knows() {
+        for (cost, class) in [(1, 1), (50, 1), (51, 2), (999, 20), (1000, 20)] {
+            assert_eq!(warmth(cost, 1000), class, "{cost}");
+        }
+        for class in 1..=20 {
+            assert!(crate::STYLE.contains(&format!(".warm{class}{{--heat:")), "{class}");
+        }
+    }
+
+    #[test]
     fn a_line_has_its_counts_its_heat_its_ptx_and_what_was_found() {
         let listing = listing();
         assert_eq!(listing.worst(), 40);
         let text = listing.table("Source", 80, true).into_string();
         for part in [
-            "<tr class=\"hot\" style=\"--heat:0.50\" data-line=\"7\"><td>7</td><td>12</td><td>31.5</td><td>40</td>",
+            "<tr class=\"hot warm10\" data-line=\"7\"><td>7</td><td>12</td><td>31.5</td><td>40</td>",
             "<code>a &lt; b</code><div class=\"access\">12 loads</div>",
             "<summary>PTX, 1 instruction</summary><pre>12  ld.global.u32 %r1, [%rd1];</pre>",
             "<div class=\"finding\">a race</div>",

@@ -16,9 +16,9 @@ use maud::{Markup, PreEscaped, html};
 
 use crate::bundle::WORKSPACE;
 use crate::frame::Page;
-use crate::prose;
 use crate::shown::Shown;
 use findings::Findings;
+use webpage::prose;
 
 const ABOUT: &str = "The course as a book: what each lab shows, its kernels' notes, and what was measured.";
 

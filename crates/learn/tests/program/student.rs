@@ -95,7 +95,12 @@ fn a_page_has_the_verdict_the_access_and_the_source() {
     assert!(!text.contains("<figure>"), "{text}");
     course.write("copy/kernel.rs", &kernel(SCATTERED));
     run(&[path]).reports(&["wrong  loads.sectors_per_request is 8.00; goal: at most 4.1"]);
-    has(&["0</b> of <b>1</b> goals are met", "8 sectors, 256 bytes, move: 50 % used.", "--heat:1.00", "<td>11</td>"]);
+    has(&[
+        "0</b> of <b>1</b> goals are met",
+        "8 sectors, 256 bytes, move: 50 % used.",
+        "class=\"hot warm20\"",
+        "<td>11</td>",
+    ]);
     has(&["global loads: 8.00 sectors per request", "class=\"ptx\"", "Neighbouring threads should read"]);
     course.write("copy/kernel.rs", &course.read("copy/solution.rs"));
     run(&[path]).succeeds();

@@ -26,6 +26,8 @@ pub fn markup(text: &str, deeper: usize, link: &dyn Fn(&str) -> Option<String>) 
             target.map(|target| Event::Start(Tag::Link { link_type, dest_url: target.into(), title, id }))
         }
         Event::End(TagEnd::Link) => kept.pop().unwrap_or(false).then_some(Event::End(TagEnd::Link)),
+        // Shown as it is written: nobody's HTML becomes a part of a page.
+        Event::Html(text) | Event::InlineHtml(text) => Some(Event::Text(text)),
         other => Some(other),
     });
     let mut out = String::new();
@@ -48,6 +50,13 @@ mod tests {
     #[test]
     fn a_document_is_the_lines_at_the_top() {
         assert_eq!(document("//! A.\n//!\n//!  b\n\n//! not\nuse x;\n"), "A.\n\n b\n");
+    }
+
+    #[test]
+    fn html_is_text() {
+        let text = markup("a <b>x</b>\n\n<script>alert(1)</script>\n", 0, &|_| None).into_string();
+        assert!(!text.contains("<b>") && !text.contains("<script"), "{text}");
+        assert!(text.contains("&lt;script&gt;"), "{text}");
     }
 
     #[test]
