@@ -1,9 +1,12 @@
 //! A student's progress, kept in `exercises/progress.toml`. Deleting the file starts over.
-//! `student` and `watch` read and write it.
+//! `student`, `watch` and `serve` read and write it.
+//!
+//! *Invariant:* a change is made to what the file has then, under the lock `progress.lock`: another
+//! process may have changed it since it was read.
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::path::PathBuf;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
 
 use exercise::Exercise;
 use serde::{Deserialize, Serialize};
@@ -34,15 +37,28 @@ impl Progress {
     ///
     /// [`Error::Exercise`] if the file is invalid.
     pub fn read(course: &Course) -> Result<Self> {
-        let file = course.folder.join("progress.toml");
+        Self::of(&course.folder.join("progress.toml"))
+    }
+
+    fn of(file: &Path) -> Result<Self> {
         if !file.exists() {
-            return Ok(Self { file, ..Self::default() });
+            return Ok(Self { file: file.to_owned(), ..Self::default() });
         }
-        let text = fs::read_to_string(&file).map_err(Error::reading(&file))?;
+        let text = fs::read_to_string(file).map_err(Error::reading(file))?;
         let progress: Self = toml::from_str(&text).map_err(|error| {
-            Error::exercise(&file, format!("{}; correct it, or delete it to start over", error.message()))
+            Error::exercise(file, format!("{}; correct it, or delete it to start over", error.message()))
         })?;
-        Ok(Self { file, ..progress })
+        Ok(Self { file: file.to_owned(), ..progress })
+    }
+
+    /// Makes a change to what the file has now.
+    fn change(&mut self, change: impl FnOnce(&mut Self)) -> Result<()> {
+        let path = self.file.with_extension("lock");
+        let lock = File::create(&path).map_err(Error::writing(&path))?;
+        lock.lock().map_err(Error::writing(&path))?;
+        *self = Self::of(&self.file)?;
+        change(self);
+        self.write()
     }
 
     fn write(&self) -> Result<()> {
@@ -69,14 +85,14 @@ impl Progress {
 
     /// Records whether an exercise is solved.
     pub fn set_solved(&mut self, exercise: &Exercise, solved: bool) -> Result<()> {
-        if self.is_solved(&exercise.name) == solved {
-            return Ok(());
-        }
-        self.solved.retain(|name| *name != exercise.name);
-        if solved {
-            self.solved.push(exercise.name.clone());
-        }
-        self.write()
+        let name = &exercise.name;
+        self.change(|now| {
+            // It keeps its place among the others.
+            if now.is_solved(name) != solved {
+                now.solved.retain(|known| known != name);
+                now.solved.extend(solved.then(|| name.clone()));
+            }
+        })
     }
 
     /// The number of hints of an exercise that were read.
@@ -86,8 +102,7 @@ impl Progress {
 
     /// Records that number.
     pub fn set_hints(&mut self, name: &str, count: usize) -> Result<()> {
-        self.hints.insert(name.to_owned(), count);
-        self.write()
+        self.change(|now| _ = now.hints.insert(name.to_owned(), count))
     }
 
     /// The number of failed runs of an exercise.
@@ -97,15 +112,42 @@ impl Progress {
 
     /// Records another failed run.
     pub fn add_try(&mut self, name: &str) -> Result<()> {
-        *self.tries.entry(name.to_owned()).or_default() += 1;
-        self.write()
+        self.change(|now| *now.tries.entry(name.to_owned()).or_default() += 1)
     }
 
     /// Forgets an exercise.
     pub fn forget(&mut self, name: &str) -> Result<()> {
-        self.hints.remove(name);
-        self.tries.remove(name);
-        self.solved.retain(|solved| solved != name);
-        self.write()
+        self.change(|now| {
+            now.hints.remove(name);
+            now.tries.remove(name);
+            now.solved.retain(|solved| solved != name);
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_change_keeps_what_others_have_changed() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("progress.toml");
+        let [mut one, mut other] = [Progress::of(&file).unwrap(), Progress::of(&file).unwrap()];
+        one.set_hints("guard", 1).unwrap();
+        other.add_try("predict_banks").unwrap();
+        one.set_hints("padding", 2).unwrap();
+        let now = Progress::of(&file).unwrap();
+        assert_eq!((now.hints("guard"), now.hints("padding"), now.tries("predict_banks")), (1, 2, 1));
+        // Many at once, each through a file of its own.
+        std::thread::scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|| {
+                    let mut progress = Progress::of(&file).unwrap();
+                    (0..10).for_each(|_| progress.add_try("guard").unwrap());
+                });
+            }
+        });
+        assert_eq!(Progress::of(&file).unwrap().tries("guard"), 80);
     }
 }
