@@ -47,6 +47,20 @@ pub struct RunArguments {
     pub report: Option<PathBuf>,
 }
 
+/// The arguments of `run`: what `cargo learn serve` asks for, besides.
+#[derive(Args, Debug)]
+pub struct RunOptions {
+    #[command(flatten)]
+    pub run: RunArguments,
+    /// Say what happens as lines of JSON, for `cargo learn serve`
+    #[arg(long, hide = true, conflicts_with = "report")]
+    pub events: bool,
+    /// The process to end with
+    #[cfg(target_os = "linux")]
+    #[arg(long, hide = true, requires = "events")]
+    pub parent: Option<u32>,
+}
+
 /// Where kernels run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Where {

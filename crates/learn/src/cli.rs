@@ -6,11 +6,11 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use crate::arguments::{Named, NamedOrNext, RunArguments};
+use crate::arguments::{Named, NamedOrNext, RunArguments, RunOptions};
 use crate::course::Course;
 use crate::error::{Error, Result};
 use crate::terminal::note;
-use crate::{check, export, grade, isolation, new, programs, student, watch};
+use crate::{check, events, export, grade, isolation, new, programs, serve, student, watch};
 
 /// Exercises on GPU memory: kernels in Rust, graded by their results and by their memory accesses.
 ///
@@ -29,9 +29,11 @@ struct Arguments {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Compile, run and judge your kernel, by default the next exercise's
-    Run(RunArguments),
+    Run(RunOptions),
     /// Run it again each time you save the file
     Watch(RunArguments),
+    /// Serve the course as web pages to this machine alone: texts, an editor, verdicts
+    Serve(serve::Options),
     /// Show a hint; each further call shows one more
     Hint(NamedOrNext),
     /// Show all exercises and which of them you have solved
@@ -100,7 +102,9 @@ fn run(arguments: Arguments) -> Result<bool> {
     };
     match arguments.command {
         None => student::status(&course()?),
-        Some(Command::Run(run)) => student::run(&course()?, &run),
+        Some(Command::Run(options)) if options.events => events::run(&course()?, &options),
+        Some(Command::Run(RunOptions { run, .. })) => student::run(&course()?, &run),
+        Some(Command::Serve(options)) => serve::serve(&course()?, &options),
         Some(Command::Watch(run)) => watch::watch(&course()?, &run),
         Some(Command::Hint(NamedOrNext { name })) => student::hint(&course()?, name.as_deref()),
         Some(Command::List) => student::list(&course()?),

@@ -8,6 +8,7 @@
 use std::path::{Path, PathBuf};
 
 use exercise::SOURCE;
+use serde::Serialize;
 use serde_json::Value;
 
 /// Folders whose files may be named, as rustc calls them: see `cuda_builder`'s remapped paths.
@@ -51,6 +52,34 @@ pub fn shown(messages: &str, macros: &[PathBuf], colour: bool) -> String {
         text.push_str("\n\n");
     }
     text.trim_end().to_owned()
+}
+
+/// A place in the student's file, with what is said of it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Place {
+    /// The line, from 1.
+    pub line: u32,
+    /// The column, from 1, if it is known.
+    pub column: Option<u32>,
+    /// What is said of it.
+    pub message: String,
+}
+
+/// The places that shown messages are about: of each error the first one in the student's file.
+pub fn places(shown: &str) -> Vec<Place> {
+    let mut places = Vec::new();
+    let mut heading = None;
+    for line in shown.lines() {
+        if line.starts_with("error") {
+            heading = Some(line);
+        }
+        let Some(at) = line.trim_start().strip_prefix("--> ").and_then(|at| at.strip_prefix(SOURCE)) else { continue };
+        let mut numbers = at.split(':').skip(1).map(|number| number.trim().parse().ok());
+        if let (Some(Some(line)), Some(message)) = (numbers.next(), heading.take()) {
+            places.push(Place { line, column: numbers.next().flatten(), message: message.to_owned() });
+        }
+    }
+    places
 }
 
 /// A message without paths of this machine: notes on a type whose name is so long that rustc has
@@ -196,6 +225,23 @@ mod tests {
                     \x20::: /clone/macros/src/lib.rs:7:1\n";
         let shown = without_paths(text, &[PathBuf::from("/clone/macros/src")]);
         assert_eq!(shown, "error: expected `S<S<...>>`\n  |\n ::: macros/src/lib.rs:7:1");
+    }
+
+    #[test]
+    fn each_error_has_its_first_place_in_the_file() {
+        let text = "error[E0308]: mismatched types\n  --> src/kernel.rs:12:5\n   |\n  ::: src/kernel.rs:9:1\n\n\
+                    error: in a library\n --> cuda_std/src/lib.rs:3:1\n  |\n --> src/kernel.rs:4:2\n\n\
+                    error: nowhere\n\nerror: whole line\n --> src/kernel.rs:7\n --> src/kernel.rs:8:1\n";
+        let place = |line, column, message: &str| Place { line, column, message: message.to_owned() };
+        assert_eq!(
+            places(text),
+            [
+                place(12, Some(5), "error[E0308]: mismatched types"),
+                place(4, Some(2), "error: in a library"),
+                place(7, None, "error: whole line"),
+            ]
+        );
+        assert_eq!(places("error: x\n --> src/kernel.rs:99999999999:1\n"), []);
     }
 
     #[test]

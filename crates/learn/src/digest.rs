@@ -1,7 +1,26 @@
 //! Digests that stand for contents: of cached PTX, and of what a mark depends on. SHA-256, because
 //! strangers choose the contents.
 
+use std::fs;
+use std::io::ErrorKind;
+use std::path::PathBuf;
+
 use sha2::{Digest as _, Sha256};
+
+use crate::error::{Error, Result};
+
+/// The contents of files as parts of a digest. One that is not there has none.
+///
+/// # Errors
+///
+/// [`Error::File`].
+pub fn contents(files: &[PathBuf]) -> Result<Vec<Vec<u8>>> {
+    let read = |file: &PathBuf| match fs::read(file) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(Vec::new()),
+        read => read.map_err(Error::reading(file)),
+    };
+    files.iter().map(read).collect()
+}
 
 /// The digest of several parts, in hexadecimal. Where one part ends and the next begins counts,
 /// too.

@@ -9,7 +9,7 @@
 //! Ctrl-C ends the processes and keeps the marks made so far; `--resume` continues with the rest.
 
 use std::fs::{self, File};
-use std::io::{ErrorKind, IsTerminal as _};
+use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -291,17 +291,8 @@ fn basis(exercise: &Exercise, compiler: &Compiler, judges: &Judges<'_>) -> Resul
         seed.to_le_bytes().into(),
         orders.to_le_bytes().into(),
     ];
-    parts.extend(deciding(exercise)?);
+    parts.extend(digest::contents(&exercise.deciding_files())?);
     Ok(digest::of(&parts.iter().map(Vec::as_slice).collect::<Vec<_>>()))
-}
-
-/// The contents of the files that decide an exercise's marks.
-fn deciding(exercise: &Exercise) -> Result<Vec<Vec<u8>>> {
-    let read = |file: PathBuf| match fs::read(&file) {
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(Vec::new()),
-        read => read.map_err(Error::reading(&file)),
-    };
-    exercise.deciding_files().into_iter().map(read).collect()
 }
 
 /// What decides the marks of all parts of a class, but for the seed: not this program, which each
@@ -310,7 +301,7 @@ fn shared_basis(exercises: &[Exercise], options: &Options) -> Result<Vec<String>
     let orders = options.orders.schedules.unwrap_or(0);
     let mut parts = vec![options.limits.basis(), format!("{orders} {}", options.student_time_limit)];
     for exercise in exercises {
-        let files = deciding(exercise)?;
+        let files = digest::contents(&exercise.deciding_files())?;
         parts.push(exercise.name.clone());
         parts.push(digest::of(&files.iter().map(Vec::as_slice).collect::<Vec<_>>()));
     }

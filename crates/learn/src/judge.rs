@@ -26,7 +26,7 @@ use crate::guard::{self, Objection};
 use crate::lines::Lines;
 use crate::orders::RightRun;
 use crate::predictions::read_predictions;
-use crate::runs::{Judge, Judged, Judging, Setting, Stop};
+use crate::runs::{Judge, Judged, Judging, Setting, Step, Stop};
 use crate::verdict::{Failure, Times, Verdict};
 
 /// Judges `file` as the student's file of the exercise.
@@ -73,6 +73,8 @@ impl Judge<'_> {
             Objection::Refused(why) => Failure::Refused(why),
             Objection::NotRust(message) => Failure::DoesNotCompile(message),
         })?;
+        let tell = self.judging.tell;
+        tell(Step::Compiling);
         let ptx = match self.compiler.compile(text)? {
             Compiled::Ptx(ptx) => ptx,
             Compiled::Rejected(messages) => return Err(Failure::DoesNotCompile(messages).into()),
@@ -84,6 +86,7 @@ impl Judge<'_> {
         let reference = self.simulated(&reference, None)?;
         // The data of a size, which the student's kernels get right.
         let right_run = |sizes: Sizes, random: &mut Random| -> Judged<RightRun> {
+            tell(Step::Running(&sizes));
             let values = self.values(&sizes, random)?;
             let right = self.right(&reference, &sizes, &values)?;
             let launches = self.checked_run(&module, &right, &sizes, &values)?;
@@ -103,9 +106,11 @@ impl Judge<'_> {
         verdict.right_at.extend(large.iter().map(|run| run.sizes.clone()));
         let measured = right_run(data::measured(&self.exercise.goals, &mut random), &mut random)?;
         let costly: Vec<_> = large.iter().chain([&measured]).collect();
+        tell(Step::OtherOrders);
         self.in_other_orders(&ptx, &right_runs, &costly)?;
         let RightRun { sizes, values, right, launches: counted } = measured;
         verdict.lines = self.judging.lines.then(|| Lines::of(&counted, SOURCE));
+        tell(Step::Goals);
         let setting = Setting { sizes, values, right, timed: false };
         let student = Counts::of_student(&ptx, counted);
         let measured = Measured { setting: &setting, student, solution: None, starter: None };
@@ -158,6 +163,7 @@ impl Judge<'_> {
     fn predictions(&self, text: &str, verdict: &mut Verdict) -> Judged {
         let predicted = read_predictions(text, self.exercise).map_err(Failure::Unreadable)?;
         let ptx = self.given()?;
+        (self.judging.tell)(Step::Goals);
         let given = Given::new(self.exercise, &ptx, self.judging.seed, self.judging.limits);
         let mut given = self.of_given(given)?;
         for question in &self.exercise.goals.question {

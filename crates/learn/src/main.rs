@@ -22,6 +22,7 @@
 //! | [`page`], [`lines`] | the same as a web page, with the source line by line |
 //! | [`cli`], [`arguments`] | the command line |
 //! | [`student`], [`watch`], [`progress`] | commands for students |
+//! | [`serve`], [`events`], [`places`] | the same as web pages, for one student at home |
 //! | [`check`], [`new`] | commands for authors |
 //! | [`export`], [`workspace_copy`], [`recorded`] | a copy of the course for students, without solutions |
 //! | [`variant`] | the course as one class has it; for authors and teachers |
@@ -43,6 +44,7 @@ mod course;
 mod diagnostics;
 mod digest;
 mod error;
+mod events;
 mod export;
 mod formats;
 mod given;
@@ -62,6 +64,7 @@ mod orders;
 mod outputs;
 mod own_lines;
 mod page;
+mod places;
 mod predictions;
 mod process;
 mod processor;
@@ -71,6 +74,7 @@ mod recorded;
 mod report;
 mod runs;
 mod schedule;
+mod serve;
 mod shards;
 mod similarity;
 #[cfg(target_os = "linux")]

@@ -1,6 +1,6 @@
 //! `--report`: the verdict on a student's file as one web page: the goals, the accesses that miss
 //! them beside the solution's, and the source with the counts of each line. [`crate::student`]
-//! calls it; it writes the page and nothing else.
+//! calls it, and [`crate::events`] for a part of a page; it writes the page and nothing else.
 
 use std::fs;
 use std::path::Path;
@@ -17,7 +17,7 @@ use wording::{number, printable};
 
 use crate::error::{Error, Result};
 use crate::lines::Lines;
-use crate::report::{AVOIDED, Report, gained, heading, said, shown_path};
+use crate::report::{AVOIDED, Report, gained, heading, said, shown_path, timed};
 use crate::verdict::{Failure, GoalResult, Verdict};
 
 /// Pictures of all accesses have at most this many bytes.
@@ -46,12 +46,24 @@ pub fn check(exercise: &Exercise, path: &Path) -> Result<()> {
 ///
 /// [`Error::Device`] if it cannot be written.
 pub fn write(exercise: &Exercise, report: &Report<'_>, verdict: &Verdict, path: &Path) -> Result<()> {
+    let details = [strip_str(heading(exercise).trim_end()).to_string(), format!("seed {}", verdict.seed)];
+    let (about, main) = (&exercise.goals.title, main(exercise, report, verdict, false));
+    let text = Page { title: &exercise.name, about, details: &details, main }.render();
+    Ok(common::output_file::write_whole(path, |out| out.write_all(text.as_bytes()))?)
+}
+
+/// What the page shows of a verdict. Where it is a part of another page, what is beside the verdict
+/// is folded.
+pub fn main(exercise: &Exercise, report: &Report<'_>, verdict: &Verdict, folded: bool) -> Markup {
     let place = Place::alone();
+    let card = |heading: &str, content: &Markup| match folded {
+        true => html! { details.card { summary { (heading) } (content) } },
+        false => place.card(heading, content),
+    };
     // Until it is solved, the page must not show the counts that the exercise asks for.
     let lines = verdict.lines.as_ref().filter(|_| !exercise.is_predicted() || verdict.passed());
     let source = if exercise.is_predicted() { exercise.given_file() } else { report.file.to_owned() };
-    let details = [strip_str(heading(exercise).trim_end()).to_string(), format!("seed {}", verdict.seed)];
-    let main = html! {
+    html! {
         section.says aria-label="Result" { p { (webpage::numbers(&result(verdict))) } }
         @if !verdict.goals.is_empty() || !verdict.predictions.is_empty() || verdict.failure.is_some() {
             (place.card("Verdict", &html! {
@@ -63,17 +75,15 @@ pub fn write(exercise: &Exercise, report: &Report<'_>, verdict: &Verdict, path: 
                 }
                 @for goal in &verdict.goals { (of_goal(goal)) }
                 @if let Some(gain) = &verdict.gain { p { (gained(gain)) } }
+                @if let Some(times) = &verdict.times { p { (timed(times)) } }
                 @for prediction in &verdict.predictions { (of_prediction(prediction, report.explain)) }
             }))
         }
         @if let Some(lines) = lines {
-            @if !lines.scenes.is_empty() { (place.card("What a warp's accesses do", &accesses(lines))) }
+            @if !lines.scenes.is_empty() { (card("What a warp's accesses do", &accesses(lines))) }
         }
-        (place.card("The source, line by line", &listed(&source, verdict, lines)))
-    };
-    let about = &exercise.goals.title;
-    let text = Page { title: &exercise.name, about, details: &details, main }.render();
-    Ok(common::output_file::write_whole(path, |out| out.write_all(text.as_bytes()))?)
+        (card("The source, line by line", &listed(&source, verdict, lines)))
+    }
 }
 
 /// The verdict in a sentence.

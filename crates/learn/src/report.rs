@@ -75,11 +75,8 @@ impl Report<'_> {
         if let Some(gain) = &verdict.gain {
             paragraph(&mut text, "       ", &gained(gain));
         }
-        if let Some(Times { sizes, student, solution }) = &verdict.times {
-            let ratio = student / solution;
-            let both =
-                format!("{:.1} us, the solution's {:.1} us ({ratio:.2} times as long)", 1e3 * student, 1e3 * solution);
-            paragraph(&mut text, "       ", &format!("On the GPU, at {}: yours take {both}.", shown(sizes)));
+        if let Some(times) = &verdict.times {
+            paragraph(&mut text, "       ", &timed(times));
         }
         text
     }
@@ -383,6 +380,13 @@ pub fn gained(Gain { sizes, student, starter }: &Gain) -> String {
         }
     };
     format!("Predicted on an {gpu} at {}: {handed_out}", shown(sizes))
+}
+
+/// The times on a GPU.
+pub fn timed(Times { sizes, student, solution }: &Times) -> String {
+    let ratio = student / solution;
+    let both = format!("{:.1} us, the solution's {:.1} us ({ratio:.2} times as long)", 1e3 * student, 1e3 * solution);
+    format!("On the GPU, at {}: yours take {both}.", shown(sizes))
 }
 
 /// The picture of an access.

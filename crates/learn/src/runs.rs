@@ -23,6 +23,19 @@ use crate::verdict::Failure;
 /// The limit of warp instructions for a launch: a hundred times what an exercise's kernel takes.
 pub const STEPS: u64 = 200_000_000;
 
+/// What a judge is about to do, for people who wait.
+#[derive(Clone, Copy, Debug)]
+pub enum Step<'a> {
+    /// It compiles the file.
+    Compiling,
+    /// It runs the kernels at these sizes, under all checks.
+    Running(&'a Sizes),
+    /// It runs them in other orders of blocks and warps.
+    OtherOrders,
+    /// It compares the counts with the goals, or with predictions.
+    Goals,
+}
+
 /// Options for judging a file.
 #[derive(Clone, Copy, Debug)]
 pub struct Judging {
@@ -37,6 +50,8 @@ pub struct Judging {
     pub schedules: Option<u32>,
     /// What a launch may take.
     pub limits: LaunchLimits,
+    /// Is told of each step before it begins.
+    pub tell: fn(Step<'_>),
 }
 
 impl Judging {
@@ -48,6 +63,7 @@ impl Judging {
             lines: false,
             schedules: None,
             limits: LaunchLimits { steps: STEPS, faults: simt::limits::DEFAULT_FAULT_LIMIT, cancel: None },
+            tell: |_| {},
         }
     }
 

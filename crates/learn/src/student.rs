@@ -1,6 +1,6 @@
 //! The commands for students: progress, `run`, `hint`, `list`, `reset` and `solution`. `cli` calls
-//! them, and `watch` calls `run`. They write only the student's file, `reset`'s copies of it and
-//! `exercises/progress.toml`.
+//! them, `watch` calls `run`, and `serve` does the same on pages. They write only the student's
+//! file, `reset`'s copies of it and `exercises/progress.toml`.
 
 use std::fmt::Write as _;
 use std::fs::{self, File};
@@ -65,7 +65,7 @@ pub fn chosen(course: &Course, progress: &Progress, name: Option<&str>) -> Resul
 }
 
 /// Copies the starter to the student's file, unless that exists already.
-fn begin(exercise: &Exercise) -> Result<()> {
+pub fn begin(exercise: &Exercise) -> Result<()> {
     let (file, starter) = (exercise.student_file(), exercise.starter_file());
     if !file.exists() {
         let text = fs::read_to_string(&starter).map_err(Error::reading(&starter))?;
@@ -96,31 +96,18 @@ pub fn attempt(
     arguments: &RunArguments,
     progress: &mut Progress,
 ) -> Result<Verdict> {
-    let seed = arguments.seed.map_or_else(|| some_seed_of(exercise), Ok)?;
-    let gpu = arguments.device.gpu();
-    if let Some(why) = gpu.and_then(|_| why_not_on_a_gpu(exercise)) {
-        note!("note: --device: {why}");
-    }
-    let file = exercise.student_file();
-    let lines = arguments.report.is_some();
     if let Some(path) = &arguments.report {
         page::check(exercise, path)?;
     }
-    let schedules = arguments.orders.schedules;
-    let verdict = judge(exercise, &file, compiler, Judging { gpu, lines, schedules, ..Judging::seeded(seed) })?;
-    if matches!(verdict.failure, Some(Failure::Predictions))
-        && verdict.predictions.iter().all(|prediction| prediction.predicted.is_some())
-    {
-        progress.add_try(&exercise.name)?;
-    }
-    let explain = progress.tries(&exercise.name) >= EXPLAINED_AFTER;
+    let judging = Judging { lines: arguments.report.is_some(), ..Judging::seeded(0) };
+    let Tried { verdict, explain } = tried(exercise, compiler, arguments, judging, progress)?;
+    let file = exercise.student_file();
     let report = Report { file: &file, explain };
     let mut text = heading(exercise);
     text.push('\n');
     text.push_str(&report.text(&verdict));
     text.push('\n');
     if verdict.passed() {
-        progress.set_solved(exercise, true)?;
         let _ = writeln!(text, "Solved. {}", next_step(course, progress, exercise));
     } else {
         let _ = writeln!(text, "{}", advice(exercise, &verdict));
@@ -130,6 +117,40 @@ pub fn attempt(
         page::write(exercise, &report, &verdict, path)?;
     }
     Ok(verdict)
+}
+
+/// What came of a run.
+pub struct Tried {
+    /// The verdict.
+    pub verdict: Verdict,
+    /// Whether wrong predictions are explained by now.
+    pub explain: bool,
+}
+
+/// Judges the student's file as the arguments say, and records the progress.
+pub fn tried(
+    exercise: &Exercise,
+    compiler: &Compiler,
+    arguments: &RunArguments,
+    judging: Judging,
+    progress: &mut Progress,
+) -> Result<Tried> {
+    let seed = arguments.seed.map_or_else(|| some_seed_of(exercise), Ok)?;
+    let gpu = arguments.device.gpu();
+    if let Some(why) = gpu.and_then(|_| why_not_on_a_gpu(exercise)) {
+        note!("note: --device: {why}");
+    }
+    let judging = Judging { seed, gpu, schedules: arguments.orders.schedules, ..judging };
+    let verdict = judge(exercise, &exercise.student_file(), compiler, judging)?;
+    if matches!(verdict.failure, Some(Failure::Predictions))
+        && verdict.predictions.iter().all(|prediction| prediction.predicted.is_some())
+    {
+        progress.add_try(&exercise.name)?;
+    }
+    if verdict.passed() {
+        progress.set_solved(exercise, true)?;
+    }
+    Ok(Tried { explain: progress.tries(&exercise.name) >= EXPLAINED_AFTER, verdict })
 }
 
 /// Why an exercise does not run on a GPU, if it does not.
@@ -178,8 +199,7 @@ pub fn hint(course: &Course, name: Option<&str>) -> Result<bool> {
     let mut progress = Progress::read(course)?;
     let exercise = chosen(course, &progress, name)?;
     let hints = exercise.hints()?;
-    let read = progress.hints(&exercise.name);
-    let shown = (read + 1).min(hints.len());
+    let shown = one_more_hint(&exercise, &hints, &progress);
     show!("{}", heading(&exercise))?;
     for (index, hint) in hints.iter().take(shown).enumerate() {
         show_line!("\nHint {} of {}\n\n{hint}", index + 1, hints.len())?;
@@ -189,6 +209,11 @@ pub fn hint(course: &Course, name: Option<&str>) -> Result<bool> {
     }
     progress.set_hints(&exercise.name, shown)?;
     Ok(true)
+}
+
+/// How many hints are to be shown when the student asks for one.
+pub fn one_more_hint(exercise: &Exercise, hints: &[String], progress: &Progress) -> usize {
+    (progress.hints(&exercise.name) + 1).min(hints.len())
 }
 
 /// `cargo learn list`.
@@ -216,8 +241,13 @@ pub fn list(course: &Course) -> Result<bool> {
 
 /// `cargo learn reset`.
 pub fn reset(course: &Course, name: &str) -> Result<bool> {
+    show_line!("{}", reset_file(course, &course.exercise(name)?)?)?;
+    Ok(true)
+}
+
+/// Replaces the student's file with the starter, and says what became of it.
+pub fn reset_file(course: &Course, exercise: &Exercise) -> Result<String> {
     let mut progress = Progress::read(course)?;
-    let exercise = course.exercise(name)?;
     let (file, starter) = (exercise.student_file(), exercise.starter_file());
     let text = fs::read_to_string(&starter).map_err(Error::reading(&starter))?;
     // As bytes: what is not UTF-8 is the student's work, too.
@@ -231,13 +261,10 @@ pub fn reset(course: &Course, name: &str) -> Result<bool> {
     let solved = if progress.is_solved(&exercise.name) { ", and no longer counts as solved" } else { "" };
     progress.forget(&exercise.name)?;
     let shown = shown_path(&file);
-    match kept {
-        Some(kept) => {
-            show_line!("{shown} is the starter again{solved}; yours is kept as {}.", shown_path(&kept))?;
-        }
-        None => show_line!("{shown} is the starter{solved}.")?,
-    }
-    Ok(true)
+    Ok(match kept {
+        Some(kept) => format!("{shown} is the starter again{solved}; yours is kept as {}.", shown_path(&kept)),
+        None => format!("{shown} is the starter{solved}."),
+    })
 }
 
 /// Writes the student's work beside the file: as `kernel.rs.before`, or `kernel.rs.before2` and so
@@ -264,8 +291,13 @@ fn keep(file: &Path, work: &[u8]) -> Result<PathBuf> {
 
 /// `cargo learn solution`.
 pub fn solution(course: &Course, name: &str) -> Result<bool> {
+    show!("{}", solution_text(course, &course.exercise(name)?)?)?;
+    Ok(true)
+}
+
+/// The text of the solution, once the student has solved the exercise.
+pub fn solution_text(course: &Course, exercise: &Exercise) -> Result<String> {
     let progress = Progress::read(course)?;
-    let exercise = course.exercise(name)?;
     if !progress.is_solved(&exercise.name) {
         return Err(Error::Usage(format!(
             "{} is not solved yet: solve it first, or take a hint with `cargo learn hint {}`",
@@ -276,6 +308,5 @@ pub fn solution(course: &Course, name: &str) -> Result<bool> {
         return Err(Error::Usage("this copy of the course has no solutions: ask your teacher".to_owned()));
     }
     let file = exercise.solution_file();
-    show!("{}", fs::read_to_string(&file).map_err(Error::reading(&file))?)?;
-    Ok(true)
+    fs::read_to_string(&file).map_err(Error::reading(&file))
 }

@@ -20,7 +20,7 @@ use exercise::run::Outcome;
 use self::program::{Program, Ran};
 use crate::comparison::compare;
 use crate::guard::{self, Objection};
-use crate::runs::{Judge, Judged, Stop};
+use crate::runs::{Judge, Judged, Step, Stop};
 use crate::verdict::{Ended, Failure, GoalResult, Position, Verdict, Wrong};
 
 impl Judge<'_> {
@@ -33,11 +33,13 @@ impl Judge<'_> {
         let (given, reference) = (self.given()?, self.reference()?);
         // Another `cargo learn` may use the folder. Nothing else is compiled from here on.
         let _lock = self.compiler.lock_folder()?;
+        (self.judging.tell)(Step::Compiling);
         let program = Program::compile(self.exercise, self.compiler, (text, given))?;
         let program = program.map_err(Failure::DoesNotCompile)?;
         let reference = self.simulated(&reference, None)?;
         let mut random = Random::new(self.judging.seed);
         let mut run = |sizes: Sizes, random: &mut Random| -> Judged<_> {
+            (self.judging.tell)(Step::Running(&sizes));
             let values = self.values(&sizes, random)?;
             let right = self.right(&reference, &sizes, &values)?;
             let stopped = || self.judging.limits.cancel.is_some_and(|it| it.load(std::sync::atomic::Ordering::Relaxed));
@@ -66,6 +68,7 @@ impl Judge<'_> {
             run(sizes, &mut others)?;
         }
         let (sizes, record) = run(data::measured(&self.exercise.goals, &mut random), &mut random)?;
+        (self.judging.tell)(Step::Goals);
         for plan in &self.exercise.goals.goal {
             let goal = &plan.that;
             let value = figures::value(&record, &goal.counted);

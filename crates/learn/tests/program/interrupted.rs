@@ -15,7 +15,7 @@ use super::*;
 const JUDGES: &str = "23";
 
 /// A kernel with which the compiler never ends.
-fn endless() -> String {
+pub fn endless() -> String {
     let constant =
         "#[allow(long_running_const_eval)]\nconst X: u64 = { let mut i = 0u64; while i < 1 << 60 { i += 1; } i };";
     with(&format!("{constant}\n#[kernel]\npub unsafe fn other(o: *mut u64) {{\n    *o = X;\n}}"))
@@ -51,7 +51,7 @@ fn grade(course: &Course, judges: &str, arguments: &[&str]) -> std::process::Com
 
 /// Waits until something is the case; on a busy machine, for long.
 #[track_caller]
-fn until(what: &str, is_so: impl Fn() -> bool) {
+pub fn until(what: &str, is_so: impl Fn() -> bool) {
     let start = Instant::now();
     while !is_so() {
         assert!(start.elapsed() < Duration::from_secs(600), "{what}");

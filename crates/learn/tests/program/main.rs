@@ -27,6 +27,7 @@ mod overwhelming;
 mod predicting;
 #[cfg(unix)]
 mod red;
+mod serving;
 #[cfg(unix)]
 mod similarity;
 mod student;

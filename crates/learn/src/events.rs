@@ -1,0 +1,59 @@
+//! `run --events`: what a run does, as lines of JSON on the standard output, for `cargo learn
+//! serve`, which starts it as a process and relays the lines to a page. The last line has the
+//! verdict, as a part of a page. What keeps the run from a verdict is a line on the standard error,
+//! as always.
+
+use std::io::Write as _;
+
+use exercise::Exercise;
+use serde_json::{Value, json};
+
+use crate::arguments::RunOptions;
+use crate::compile::Compiler;
+use crate::course::Course;
+use crate::error::{Error, Result};
+use crate::progress::Progress;
+use crate::report::Report;
+use crate::runs::{Judging, Step, shown};
+use crate::student::{self, Tried};
+use crate::{page, places};
+
+/// Judges the student's file, and records the progress.
+pub fn run(course: &Course, options: &RunOptions) -> Result<bool> {
+    #[cfg(target_os = "linux")]
+    if let Some(parent) = options.parent {
+        crate::start::end_with(parent)?;
+    }
+    let mut progress = Progress::read(course)?;
+    let exercise = student::chosen(course, &progress, options.run.name.as_deref())?;
+    let compiler = Compiler::new(&course.root, 0, false)?.announcing();
+    let judging = Judging { lines: true, tell, ..Judging::seeded(0) };
+    let tried = student::tried(&exercise, &compiler, &options.run, judging, &mut progress)?;
+    say(&verdict(&exercise, &tried))?;
+    Ok(tried.verdict.passed())
+}
+
+fn verdict(exercise: &Exercise, Tried { verdict, explain }: &Tried) -> Value {
+    let file = exercise.student_file();
+    let html = page::main(exercise, &Report { file: &file, explain: *explain }, verdict, true).into_string();
+    json!({
+        "event": "verdict", "solved": verdict.passed(), "seed": verdict.seed.to_string(), "html": html,
+        "places": places::of(verdict),
+    })
+}
+
+fn tell(step: Step<'_>) {
+    // The last line says it again if nobody can be told.
+    let _ = say(&match step {
+        Step::Compiling => json!({ "event": "compiling" }),
+        Step::Running(sizes) => json!({ "event": "running", "sizes": shown(sizes) }),
+        Step::OtherOrders => json!({ "event": "orders" }),
+        Step::Goals => json!({ "event": "goals" }),
+    });
+}
+
+/// Writes a line. A reader that has gone away is an error here: nobody waits for the rest.
+fn say(line: &Value) -> Result<()> {
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "{line}").and_then(|()| out.flush()).map_err(Error::Output)
+}

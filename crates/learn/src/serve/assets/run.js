@@ -1,0 +1,122 @@
+// A run: what happens, step by step, and the verdict.
+
+/** Runs the form's file. `show` gets the places of the verdict. */
+export const runOf = (form, file, say, show) => {
+  const [results, steps, stop, state] = ["results", "steps", "stop", "state"].map((id) => document.getElementById(id));
+  let running;
+
+  const step = (name, detail) => {
+    for (const item of steps.children) {
+      const { step } = item.dataset;
+      if (step === name) {
+        if (item.className !== "now") item.dataset.count = 0;
+        item.className = "now";
+        item.dataset.count++;
+        item.querySelector("span").textContent = detail ? `(${item.dataset.count}: ${detail})` : "";
+      } else if (item.className === "now") {
+        item.className = "done";
+      }
+    }
+  };
+
+  const begin = () => {
+    for (const item of steps.children) {
+      item.className = "";
+      item.querySelector("span").textContent = "";
+    }
+    steps.hidden = stop.hidden = false;
+    results.setAttribute("aria-busy", "true");
+    say("Running ...");
+  };
+
+  const end = () => {
+    stop.hidden = steps.hidden = true;
+    results.removeAttribute("aria-busy");
+  };
+
+  const paragraph = (...content) => {
+    const element = document.createElement("p");
+    element.append(...content);
+    results.firstElementChild?.append(element);
+  };
+
+  const button = (text, click) => {
+    const element = document.createElement("button");
+    element.type = "button";
+    element.textContent = text;
+    element.addEventListener("click", click);
+    return element;
+  };
+
+  const handlers = {
+    saved: file.know,
+    note: ({ text }) => say(text),
+    compiling: () => step("compiling"),
+    running: ({ sizes }) => step("running", sizes),
+    orders: () => step("orders"),
+    goals: () => step("goals"),
+    verdict({ html, places, solved, seed }) {
+      // The server has escaped what is not its own.
+      results.innerHTML = html;
+      show(places);
+      results.dataset.seed = seed;
+      const lines = new Set(places.map(({ line }) => line)).size;
+      const at = lines === 0 ? "" : lines === 1 ? " One line to look at." : ` ${lines} lines to look at.`;
+      say(solved ? "Solved." : `Not solved yet.${at}`);
+    },
+    error({ text }) {
+      say(text, true);
+    },
+    stopped: () => say("Stopped."),
+    end({ known, state: word, next, hints }) {
+      state.className = `state ${word}`;
+      state.textContent = word;
+      document.getElementById("hints").innerHTML = hints;
+      if (next) {
+        const link = document.createElement("a");
+        link.href = next.address;
+        link.className = "go";
+        link.textContent = `Next: ${next.title}`;
+        paragraph(link);
+      }
+      const again = () => run({ again: true, seed: "" });
+      const note = known ? "This text has been judged before. " : "";
+      if (known) paragraph(note, button("Run again, with other data", again));
+    },
+  };
+
+  const run = async (more = {}) => {
+    running?.abort();
+    const controller = (running = new AbortController());
+    begin();
+    const response = await file.send("run", more, controller.signal);
+    try {
+      if (response) {
+        for await (const event of lines(response)) {
+          if (running !== controller) return;
+          handlers[event.event]?.(event);
+        }
+      }
+    } catch (error) {
+      if (running === controller) say(`The run broke off: ${error.message}`, true);
+    } finally {
+      if (running === controller) end();
+    }
+  };
+
+  stop.addEventListener("click", file.stop);
+  return run;
+};
+
+/** The values of an answer's lines, as they come. */
+async function* lines(response) {
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = "";
+  for (;;) {
+    const { value, done } = await reader.read();
+    const all = (rest + (value ?? "")).split("\n");
+    rest = all.pop();
+    for (const line of all) if (line) yield JSON.parse(line);
+    if (done) return;
+  }
+}

@@ -1,0 +1,105 @@
+//! `cargo learn serve`: the course as web pages, for one student at home: the same folder, the same
+//! judge, the same progress. A run is a process of its own ([`crate::events`]); this one reads and
+//! writes files, and answers.
+//!
+//! ```text
+//! request ── access ── answers ─┬─ map, exercise ── frame          pages
+//!                               ├─ work                            the student's file
+//!                               └─ run ── process ── cache         a verdict
+//! ```
+//!
+//! *Invariant:* it listens at 127.0.0.1, and only who has the token is answered: see [`access`].
+
+mod access;
+mod answers;
+mod cache;
+mod exercise;
+mod frame;
+mod map;
+mod run;
+mod work;
+
+use std::net::{Ipv4Addr, TcpListener};
+use std::process::{Command, Stdio};
+use std::sync::{Arc, Mutex};
+
+use clap::Args;
+
+use self::access::Access;
+use self::cache::Cache;
+use self::run::Runs;
+use crate::course::Course;
+use crate::error::{Error, Result};
+use crate::terminal::{note, show_line};
+
+/// The port, unless it is taken.
+const PORT: u16 = 8391;
+
+/// Options of `serve`.
+#[derive(Args, Debug)]
+pub struct Options {
+    /// The port at 127.0.0.1; 0 for any that is free [default: 8391, or any if that is taken]
+    #[arg(long, value_name = "N")]
+    port: Option<u16>,
+    /// Do not open a browser
+    #[arg(long)]
+    no_open: bool,
+}
+
+/// What the answers need.
+struct Server {
+    course: Course,
+    access: Access,
+    runs: Runs,
+    cache: Mutex<Cache>,
+}
+
+/// Serves until it is interrupted.
+pub fn serve(course: &Course, options: &Options) -> Result<bool> {
+    let listener = listener(options.port)?;
+    let failed = |error| Error::Usage(format!("the server cannot be started: {error}"));
+    listener.set_nonblocking(true).map_err(failed)?;
+    let access = Access::new(listener.local_addr().map_err(failed)?.port())?;
+    let address = access.address();
+    let opened = if options.no_open { None } else { Some(access.address_for_once()?) };
+    let server = Server { course: course.clone(), access, runs: Runs::default(), cache: Mutex::default() };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().map_err(failed)?;
+    runtime.block_on(async {
+        let listener = tokio::net::TcpListener::from_std(listener).map_err(failed)?;
+        show_line!("The course is at {address}\nOnly this machine can reach it, with this token. Ctrl-C ends it.")?;
+        if let Some(address) = opened {
+            open(&address);
+        }
+        axum::serve(listener, answers::routes(Arc::new(server))).await.map_err(failed)
+    })?;
+    Ok(true)
+}
+
+/// Listens at the port, or at one that is free.
+fn listener(port: Option<u16>) -> Result<TcpListener> {
+    let at = |port| TcpListener::bind((Ipv4Addr::LOCALHOST, port));
+    let bound = match port {
+        Some(port) => at(port),
+        None => at(PORT).or_else(|_| at(0)),
+    };
+    bound.map_err(|error| {
+        let port = port.unwrap_or(PORT);
+        Error::Usage(format!("--port {port}: 127.0.0.1:{port} cannot be used: {error}; give another port"))
+    })
+}
+
+/// Opens the system's browser, if there is one.
+fn open(address: &str) {
+    let (program, arguments): (&str, &[&str]) = match std::env::consts::OS {
+        "macos" => ("open", &[]),
+        "windows" => ("rundll32", &["url.dll,FileProtocolHandler"]),
+        _ => ("xdg-open", &[]),
+    };
+    let mut command = Command::new(program);
+    command.args(arguments).arg(address).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    match command.spawn() {
+        // Nobody else waits for it.
+        Ok(mut child) => _ = std::thread::spawn(move || child.wait()),
+        Err(_) => note!("note: no browser was found: open the address yourself"),
+    }
+}
