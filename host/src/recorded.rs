@@ -158,7 +158,7 @@ struct JsonShape {
 
 impl RecordedKernel {
     /// Its name in the source, without the parameters.
-    fn name(&self) -> String {
+    pub fn name(&self) -> String {
         short(&names::shown(&self.kernel))
     }
 

@@ -85,6 +85,11 @@ impl Library {
         variables
     }
 
+    /// The files that programs load and run.
+    pub fn files(&self) -> Vec<PathBuf> {
+        [Some(&self.driver), self.runtime.as_ref(), self.ptxas.as_ref()].into_iter().flatten().cloned().collect()
+    }
+
     /// Whether there is a runtime library.
     pub fn has_runtime(&self) -> bool {
         self.runtime.is_some()

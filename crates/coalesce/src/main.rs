@@ -55,6 +55,8 @@ fn main() -> ExitCode {
         Env(environment::Options),
         Doctor(doctor::Options),
         #[command(hide = true)]
+        Confined(judge::ConfinedOptions),
+        #[command(hide = true)]
         Recording(recording::Options),
     }
 
@@ -75,6 +77,7 @@ fn main() -> ExitCode {
         Command::Run(options) => run::main(&options),
         Command::Compare(options) => run::compare(&options),
         Command::Judge(options) => judge::main(&options),
+        Command::Confined(options) => judge::become_confined(&options),
         Command::Env(options) => environment::main(&options),
         Command::Doctor(options) => doctor::main(&options),
         Command::Recording(options) => recording::main(&options),

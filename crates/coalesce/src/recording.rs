@@ -56,7 +56,7 @@ pub fn main(options: &Options) -> Result<u8, String> {
 }
 
 /// The counters of a kernel by the names that goals use.
-fn metrics(kernel: &RecordedKernel) -> Value {
+pub fn metrics(kernel: &RecordedKernel) -> Value {
     let Some(report) = kernel.counted.clone() else { return Value::Object(Map::new()) };
     let launched = Launched { kernel: kernel.kernel.clone(), counters: report.counters(), report };
     let value = |metric: Metric| Some((metric.name.to_owned(), Value::from(metric.value(&[&launched])?)));

@@ -12,6 +12,11 @@ use simt::Model;
 
 /// The records in a folder, in the order in which the kernels were first launched.
 pub fn read(folder: &Path) -> Result<Vec<RecordedKernel>, String> {
+    named(folder)?.iter().map(|name| one(folder, name)).collect()
+}
+
+/// The names of the records.
+fn named(folder: &Path) -> Result<Vec<String>, String> {
     let failed = |error: std::io::Error| format!("{}: {error}", folder.display());
     let mut names = Vec::new();
     for file in std::fs::read_dir(folder).map_err(failed)? {
@@ -20,7 +25,12 @@ pub fn read(folder: &Path) -> Result<Vec<RecordedKernel>, String> {
         names.extend(name.to_str().filter(|name| name.ends_with(ENDING)).map(str::to_owned));
     }
     names.sort_by_key(|name| order(name));
-    names.iter().map(|name| one(folder, name)).collect()
+    Ok(names)
+}
+
+/// The same as the driver wrote them, without the counters of each instruction's place.
+pub fn raw(folder: &Path) -> Result<Vec<KernelRecord>, String> {
+    named(folder)?.iter().map(|name| parsed(&folder.join(name))).collect()
 }
 
 /// Adds the registers of kernels whose records are in a folder, if a goal is about them.
@@ -58,10 +68,13 @@ fn order(name: &str) -> Vec<u64> {
     name.split(|c: char| !c.is_ascii_digit()).filter_map(|part| part.parse().ok()).collect()
 }
 
+fn parsed(path: &Path) -> Result<KernelRecord, String> {
+    let text = std::fs::read(path).map_err(|error| format!("{}: {error}", path.display()))?;
+    serde_json::from_slice(&text).map_err(|error| format!("{}: {error}", path.display()))
+}
+
 fn one(folder: &Path, name: &str) -> Result<RecordedKernel, String> {
-    let path = folder.join(name);
-    let text = std::fs::read(&path).map_err(|error| format!("{}: {error}", path.display()))?;
-    let record: KernelRecord = serde_json::from_slice(&text).map_err(|error| format!("{}: {error}", path.display()))?;
+    let record = parsed(&folder.join(name))?;
     if record.version != env!("CARGO_PKG_VERSION") {
         return Err(format!("the driver is of version {}, this program of another", record.version));
     }

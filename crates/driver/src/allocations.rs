@@ -34,6 +34,7 @@ pub fn allocate(state: &mut State, bytes: usize, kind: Kind) -> Done<u64> {
         return Err(Status::MAP_FAILED);
     }
     state.host_recorder.allocated();
+    state.recorder.given.shared_allocations += u64::from(kind.is_mapped() || matches!(kind, Kind::Registered(_)));
     let id = state.handle() as u64;
     state.used[device as usize] += length;
     state.allocations.insert(address, Allocation { bytes: length, kind, device, id });

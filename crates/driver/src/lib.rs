@@ -48,6 +48,7 @@
 //! | `COALESCE_BESIDE` | folders whose sources are shown in messages, as those of the current folder |
 //! | `COALESCE_STAND_INS` | a folder with the libraries that come with the driver (`boundary/stand_ins.rs`) |
 //! | `COALESCE_RECORD` | a folder for the records that `coalesce run` reads |
+//! | `COALESCE_GIVEN` | `1`: a recording that a process asks for also counts launches, copies and fills of streams |
 //! | `COALESCE_HOST_RECORD` | a file for what the host code did (`host.rs`); copies then take predicted time |
 //! | `COALESCE_REQUESTS` | `1`: records have the first requests of each instruction, for pictures |
 //! | `COALESCE_MEMORY` | the memory of each device in bytes |

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use crate::host::{Direction, What};
-use crate::objects::{Function, Handle, Kind};
+use crate::objects::{Function, Handle, Kind, LEGACY, PER_THREAD};
 use crate::places::Place;
 use crate::requests::Side3D;
 use crate::settings::SETTINGS;
@@ -72,6 +72,20 @@ impl State {
     pub fn noted(&self, work: &Work) -> Option<What> {
         let is_copy = matches!(work, Work::Copy(_) | Work::Copy3D(_));
         if is_copy || SETTINGS.host_record.is_some() { what(self, work) } else { None }
+    }
+
+    /// Counts what a stream is given, for the recording under way.
+    pub fn count(&mut self, stream: Handle, work: &Work, noted: Option<&What>) {
+        let given = &mut self.recorder.given;
+        match (work, noted) {
+            (Work::Launch(_), _) => given.launches += 1,
+            (Work::Fill { .. } | Work::Write { .. }, _) => given.fills += 1,
+            (_, Some(&What::Copy { bytes, direction: Direction::ToDevice, .. })) => given.bytes_to_device += bytes,
+            (_, Some(&What::Copy { bytes, direction: Direction::ToHost, .. })) => given.bytes_to_host += bytes,
+            (_, Some(What::Copy { .. })) => {}
+            _ => return,
+        }
+        given.on_other_streams += u64::from(stream != LEGACY && stream != PER_THREAD);
     }
 
     /// How long a copy within the device takes, in microseconds: as its memory's bandwidth allows,

@@ -43,6 +43,7 @@ pub fn submit(stream: Handle, work: Work) -> Done {
 /// Does it. Returns the predicted time at which it has ended, if it begins at this time.
 pub fn perform(state: &mut State, stream: Handle, work: &Work, begins: f64) -> Done<f64> {
     let noted = state.noted(work);
+    state.count(stream, work, noted.as_ref());
     let Some(what) = noted else { return carry_out(state, stream, work, begins) };
     let began = Instant::now();
     let ends = carry_out(state, stream, work, begins)?;

@@ -32,6 +32,9 @@ pub const WHOLE: &str = "whole";
 /// What that name begins with.
 pub const FAILED: &str = "failed-";
 
+/// The name of the file with what streams were given during a recording ([`Given`]).
+pub const GIVEN: &str = "given.json";
+
 /// How many launches of a kernel are each written at once.
 const AT_ONCE: u64 = 64;
 /// How many shapes of launches and findings a record has at most.
@@ -127,6 +130,23 @@ pub struct PredictedTimes {
     pub bound: String,
 }
 
+/// What streams were given during a recording.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Given {
+    /// Launches.
+    pub launches: u64,
+    /// Bytes of copies from the host, and to it.
+    pub bytes_to_device: u64,
+    /// See above.
+    pub bytes_to_host: u64,
+    /// Fills of memory.
+    pub fills: u64,
+    /// How much of all this is on another stream than the default stream.
+    pub on_other_streams: u64,
+    /// Allocations of memory that host and device share.
+    pub shared_allocations: u64,
+}
+
 /// A kernel, and the GPU of the device that it runs on.
 type Launched<'a> = (&'a Function, &'static Model);
 
@@ -135,6 +155,8 @@ type Launched<'a> = (&'a Function, &'static Model);
 pub struct Recorder {
     /// Where records go, if anywhere.
     folder: Option<PathBuf>,
+    /// What streams were given.
+    pub given: Given,
     kernels: Vec<Kernel>,
     /// By module, name, and the GPU of the device.
     by_name: HashMap<(Handle, Arc<str>, &'static str), usize>,
@@ -202,6 +224,14 @@ impl Recorder {
             if self.kernels[index].written < self.kernels[index].record.launches {
                 self.flush(index);
             }
+        }
+    }
+
+    /// Writes what streams were given.
+    pub fn write_given(&mut self) {
+        if let Some(folder) = self.folder.clone() {
+            let text = serde_json::to_vec(&self.given).unwrap_or_default();
+            self.write(&folder.join(GIVEN), &text);
         }
     }
 

@@ -57,6 +57,9 @@ driver! {
         let mut state = lock();
         let (settings, recorder) = state.outer.pop().ok_or(Status::INVALID_VALUE)?;
         state.recorder.finish();
+        if state.settings.notes_given {
+            state.recorder.write_given();
+        }
         (state.settings, state.recorder) = (settings, recorder);
         Ok(())
     }

@@ -77,6 +77,8 @@ pub struct LaunchSettings {
     pub steps: Option<u64>,
     /// Other orders in which launches run.
     pub orders: Option<Orders>,
+    /// Whether a recording leaves what streams were given.
+    pub notes_given: bool,
 }
 
 /// Other orders of blocks and warps, whose results are compared with the usual order's.
@@ -184,6 +186,7 @@ impl Reader<'_> {
                 _ => None,
             },
             steps: self.number("COALESCE_STEPS"),
+            notes_given: of("COALESCE_GIVEN").is_some_and(|value| value != "0"),
         }
     }
 }

@@ -144,6 +144,20 @@ pub enum Side {
     Candidate,
 }
 
+impl Range {
+    /// Checks that there are such numbers.
+    pub fn check(&self, name: &str) -> Result<(), String> {
+        let Self { min, max, multiple } = *self;
+        let first = if multiple == 0 { None } else { min.checked_next_multiple_of(multiple) };
+        match first.is_some_and(|first| first <= max) && max <= u64::from(u32::MAX) {
+            true => Ok(()),
+            false => {
+                Err(format!("size '{name}': no multiple of {multiple} is from {min} to {max}, or it has no 32 bits"))
+            }
+        }
+    }
+}
+
 impl Contract {
     /// Parses and checks the text of a file.
     pub fn parse(text: &str) -> Result<Self, String> {
@@ -155,13 +169,7 @@ impl Contract {
             return Err("[sizes] names no size, as in n = { max = 4096 }".to_owned());
         }
         for (name, range) in &contract.sizes {
-            let first = range.min.checked_next_multiple_of(range.multiple.max(1));
-            if range.multiple == 0 || first.is_none_or(|first| first > range.max) || range.max > u64::from(u32::MAX) {
-                return Err(format!(
-                    "size '{name}': no multiple of {} is from {} to {}, or it is beyond 32 bits",
-                    range.multiple, range.min, range.max
-                ));
-            }
+            range.check(name)?;
         }
         for argument in &mut contract.arguments {
             argument.check()?;

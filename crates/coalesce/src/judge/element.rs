@@ -39,8 +39,20 @@ impl Element {
         Type::of_name(name).map(Self::of)
     }
 
-    /// The type of NumPy's elements.
-    pub fn of(ty: Type) -> Self {
+    /// The type of this code of NumPy.
+    pub fn of_numpy(code: &str) -> Option<Self> {
+        let bytes = code.get(2..)?.parse().ok().filter(|bytes| [1, 2, 4, 8].contains(bytes))?;
+        match (code.get(1..2)?, bytes) {
+            ("b" | "u", _) => Some(Self::Whole(bytes)),
+            ("i", _) => Some(Self::Signed(bytes)),
+            ("f", 2) => Some(Self::F16),
+            ("f", 4) => Some(Self::F32),
+            ("f", 8) => Some(Self::F64),
+            _ => None,
+        }
+    }
+
+    fn of(ty: Type) -> Self {
         match ty {
             Type::F16 => Self::F16,
             Type::F32 => Self::F32,
@@ -180,6 +192,10 @@ mod tests {
     fn numbers_are_drawn_as_asked() {
         let bytes = Element::Whole(2).draw(&mut Random::new(1), 100, Some(7), 1.0);
         assert!(bytes.chunks(2).all(|number| u16::from_le_bytes([number[0], number[1]]) < 7));
+        assert_eq!(
+            ["<f4", "|b1", "<i8", ">", "<f1", "<c8"].map(Element::of_numpy),
+            [Some(Element::F32), Some(Element::Whole(1)), Some(Element::Signed(8)), None, None, None]
+        );
         for name in Element::NAMES {
             let element = Element::named(name).unwrap();
             assert_eq!(element.draw(&mut Random::new(1), 3, None, 2.0).len(), 3 * element.bytes(), "{name}");

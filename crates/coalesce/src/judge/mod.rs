@@ -7,6 +7,7 @@
 //! | --- | --- |
 //! | `contract`, `element`, `sizes` | what a PTX kernel takes; numbers of each type; which sizes are tried |
 //! | `kernels` | judges PTX |
+//! | `python` | judges Python, with the script `_judge.py` of the Python package |
 //! | `confined` | processes apart, with limits and in the sandbox that `cargo learn grade` has |
 //! | `verdict` | the verdict and its text |
 //!
@@ -17,6 +18,7 @@ mod confined;
 mod contract;
 mod element;
 mod kernels;
+mod python;
 mod sizes;
 mod verdict;
 
@@ -28,6 +30,7 @@ use simt::Model;
 use confined::Ended;
 use contract::{Contract, Side};
 use kernels::Request;
+pub use python::{ConfinedOptions, become_confined};
 use verdict::Verdict;
 
 /// What the process apart says before a side runs: if it is killed, that side is to blame.
@@ -41,10 +44,12 @@ const CANDIDATE: &str = "judging the candidate";
 /// refused, 2 if the reference or the request is wrong.
 #[derive(Args, Debug)]
 pub struct Options {
-    /// What is right: PTX
+    /// What is right: PTX, or a Python file with `inputs(n, ..., rng)`, whose other parameters are
+    /// sizes, and `reference(*inputs)` in NumPy
     #[arg(long, value_name = "REF")]
     reference: PathBuf,
-    /// What is judged: PTX
+    /// What is judged: PTX, or a Python file with `candidate(*inputs, *outputs)`, which launches
+    /// kernels (numba, Triton) on arrays of the device
     #[arg(long, value_name = "NEW")]
     candidate: PathBuf,
     /// The sizes, arguments and launches of PTX kernels: see docs/CI.md
@@ -62,6 +67,9 @@ pub struct Options {
     /// The GPU whose time is predicted
     #[arg(long, value_name = "MODEL", default_value = "hopper")]
     model: String,
+    /// The Python for Python files
+    #[arg(long, value_name = "PROGRAM", default_value = "python3")]
+    python: PathBuf,
     /// The format of the verdict
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "text")]
     format: Format,
@@ -97,10 +105,12 @@ pub fn main(options: &Options) -> Result<u8, String> {
 /// The verdict, of a process apart.
 fn verdict(options: &Options) -> Result<Verdict, String> {
     model(options)?;
-    for file in [&options.reference, &options.candidate] {
-        if !is_ptx(file) {
-            return Err(format!("{}: give PTX, a file whose name ends in .ptx", file.display()));
-        }
+    let both = |ending: &str| [&options.reference, &options.candidate].iter().all(|file| ends_in(file, ending));
+    if both("py") {
+        return python::judge(options);
+    }
+    if !both("ptx") {
+        return Err("--reference and --candidate: give two files of PTX (.ptx), or two of Python (.py)".to_owned());
     }
     let arguments = std::env::args_os().skip(1);
     let ended = confined::own_program(arguments.chain(["--confined".into()]), &options.limits)?;
@@ -159,6 +169,6 @@ fn model(options: &Options) -> Result<&'static Model, String> {
     })
 }
 
-fn is_ptx(file: &Path) -> bool {
-    file.extension().is_some_and(|ending| ending == "ptx")
+fn ends_in(file: &Path, ending: &str) -> bool {
+    file.extension().is_some_and(|own| own == ending)
 }

@@ -142,7 +142,7 @@ fn what_cannot_be_judged_is_one_line() {
         ),
         ("the reference, ", error(&faulty, &reference, &usual)),
         ("none.ptx: No such file", error(&reference, &bench.folder.path().join("none.ptx"), &usual)),
-        ("give PTX", error(&reference, &bench.file("a.c", ""), &usual)),
+        ("give two files of PTX (.ptx), or two of Python", error(&reference, &bench.file("a.c", ""), &usual)),
         (
             "--model: there is no 'voodoo'",
             error(&reference, &reference, &[&usual[..], &["--model", "voodoo"]].concat()),
