@@ -2,6 +2,7 @@
 //! or for two. The numbers are the launch's own counters; what those do not have is unknown here.
 
 use simt::Counters;
+use simt::counts::ModelCounters;
 use wording::units::three_digits;
 
 /// The bytes of a sector.
@@ -28,7 +29,7 @@ pub struct MemoryPanel {
     flows: Vec<(Way, Flow)>,
     /// L1, and the read-only cache if that is a separate memory.
     pub l1: Cache,
-    /// L2, for reads.
+    /// L2, for reads: the sectors that it sends, and those of them that DRAM need not.
     pub l2: Cache,
 }
 
@@ -53,8 +54,6 @@ pub enum Way {
     L2Read,
     /// From L1 to L2.
     L2Write,
-    /// From L2 to the constant cache.
-    ConstantFill,
     /// From DRAM to L2.
     DramRead,
     /// From L2 to DRAM.
@@ -90,7 +89,7 @@ pub enum Cache {
 
 impl Way {
     /// All, from the kernel on.
-    pub(crate) const ALL: [Way; 12] = [
+    pub(crate) const ALL: [Way; 11] = [
         Way::Load,
         Way::Store,
         Way::Atomic,
@@ -100,7 +99,6 @@ impl Way {
         Way::Constant,
         Way::L2Read,
         Way::L2Write,
-        Way::ConstantFill,
         Way::DramRead,
         Way::DramWrite,
     ];
@@ -122,7 +120,6 @@ impl Way {
             Way::SharedLoad | Way::SharedStore => ("kernel", "shared"),
             Way::Constant => ("kernel", "constant"),
             Way::L2Read | Way::L2Write => ("L1/TEX", "L2"),
-            Way::ConstantFill => ("constant", "L2"),
             Way::DramRead | Way::DramWrite => ("L2", "DRAM"),
         }
     }
@@ -136,7 +133,6 @@ impl Way {
             Way::Texture => "fetches",
             Way::L2Read | Way::DramRead => "reads",
             Way::L2Write | Way::DramWrite => "writes",
-            Way::ConstantFill => "misses",
         }
     }
 }
@@ -198,11 +194,25 @@ fn caches(counters: &Counters) -> (Cache, Cache) {
         true => Cache::Sectors { asked, hits },
         false => Cache::Missing,
     };
+    // Look-ups would not fit the bytes: those of an H200's far partition count as misses of the near
+    // one, and half of what DRAM sends may not have been asked for yet.
     let l2 = match model.model.l2 {
-        Some(_) => Cache::Sectors { asked: caches.l2_read.sectors, hits: caches.l2_read.hits },
+        Some(_) if counts_beyond_l1(counters) => {
+            let asked = caches.l2_to_l1_sectors;
+            Cache::Sectors { asked, hits: asked.saturating_sub(caches.dram_read_bytes / SECTOR) }
+        }
+        Some(_) => Cache::NotCounted,
         None => Cache::Missing,
     };
     (l1, l2)
+}
+
+/// Whether a model counts what moves beyond L1: not where it fetches textures past its caches.
+fn counts_beyond_l1(counters: &Counters) -> bool {
+    let Counters { texture, surface, model, .. } = counters;
+    let surfaces = surface.load.requests + surface.store.requests + surface.reduction.requests;
+    let textures = |model: &ModelCounters| texture.requests == 0 || model.caches.read_only_texture.sectors > 0;
+    surfaces == 0 && model.as_ref().is_some_and(textures)
 }
 
 /// What moves each way, if anything does.
@@ -248,27 +258,17 @@ fn flows(counters: &Counters) -> Vec<(Way, Flow)> {
         add(way, Some(sum(|part| part.requests)), Some(passes), Some(passes.saturating_sub(conflicts)));
     }
     add(Way::Constant, Some(constant.requests), Some(constant.addresses), Some(constant.requests));
-    if constant.requests > 0 {
-        add(Way::ConstantFill, None, None, None);
-    }
-    let reads = global.load.requests + local.load.requests + pictures > 0;
     let writes = global.store.requests + local.store.requests + surface.store.requests > 0;
-    let Some(model) = model else {
-        let ways = [(Way::L2Read, reads), (Way::L2Write, writes), (Way::DramRead, reads), (Way::DramWrite, writes)];
-        ways.iter().filter(|(_, any)| *any).for_each(|(way, _)| add(*way, None, None, None));
-        return flows;
-    };
-    // Models that fetch textures past their caches count nothing beyond L1.
-    let surfaces = surface.load.requests + surface.store.requests + surface.reduction.requests;
-    let counted = surfaces == 0 && (texture.requests == 0 || model.caches.read_only_texture.sectors > 0);
-    let known = |amount: u64| counted.then_some(amount);
+    let Some(model) = model else { return flows };
+    let known = |amount: u64| counts_beyond_l1(counters).then_some(amount);
     let caches = &model.caches;
     if model.model.l2.is_some() {
         add(Way::L2Read, None, known(caches.l2_to_l1_sectors * SECTOR), None);
         add(Way::L2Write, None, known(caches.l1_to_l2_sectors * SECTOR), None);
     }
-    let misses = caches.l2_read.misses() + caches.l2_atomic.misses() + caches.l2_reduction.misses();
-    let least = model.model.l2.map(|_| misses * SECTOR);
+    // What DRAM sends beyond what leaves L2 was fetched beside it.
+    let sent = caches.l2_to_l1_sectors + caches.l2_reduction.sectors;
+    let least = model.model.l2.map(|_| sent * SECTOR);
     add(Way::DramRead, None, known(caches.dram_read_bytes), least);
     if writes || caches.dram_write_bytes > 0 {
         let amount = known(caches.dram_write_bytes);
@@ -445,6 +445,26 @@ impl MemoryChart {
     /// What the colours and the lengths mean.
     pub(crate) fn key(&self) -> [&'static str; 2] {
         ["asked for", "waste: sectors beyond the fewest, bank conflicts, further addresses"]
+    }
+
+    /// Whether any panel counts caches, and so L2 and DRAM.
+    pub(crate) fn counts_caches(&self) -> bool {
+        self.panels.iter().any(|panel| panel.l1 != Cache::NotCounted)
+    }
+
+    /// What the numbers of caches mean, or which of them there are not: each once.
+    pub(crate) fn notes(&self) -> Vec<&'static str> {
+        let mut notes = Vec::new();
+        if self.panels.iter().any(|panel| matches!(panel.l2, Cache::Sectors { asked: 1.., .. })) {
+            notes.push("Hits of L2: what it sends and DRAM need not.");
+        }
+        if !self.counts_caches() && self.ways().any(|way| way.ends().1 == "L1/TEX") {
+            notes.push("L1, L2 and DRAM are counted on a GPU's model, such as sim:hopper.");
+        }
+        if self.ways().any(|way| way == Way::Constant) {
+            notes.push("Misses of the constant cache are not counted.");
+        }
+        notes
     }
 }
 

@@ -116,9 +116,10 @@ fn a_chart_as_text() {
 fn what_is_not_counted_has_no_number() {
     let chart = MemoryChart { panels: vec![MemoryPanel::new("naive", "", &loads(2048, 8192, 4096))] };
     let text = memory_text(&chart, 100, Paint::Plain);
-    assert_eq!(text.matches("not counted").count(), 6, "{text}");
+    let said = "L1, L2 and DRAM are counted on a GPU's model, such as sim:hopper.";
+    assert!(text.matches(said).count() == 1 && !text.contains("not counted"), "{text}");
     let svg = memory_svg(&chart);
-    assert_eq!(svg.matches("class=\"way unknown\"").count(), 4, "{svg}");
+    assert!(svg.contains(&format!(">{said}")) && !svg.contains(">L2<") && !svg.contains("not counted"), "{svg}");
     assert!(!svg.contains("NaN") && !svg.contains("inf"), "{svg}");
 }
 
@@ -129,6 +130,22 @@ fn a_texture_beyond_a_cache_that_does_not_count_it_is_unknown() {
     let panel = MemoryPanel::new("texture", "", &modelled(counters));
     assert_eq!(panel.flow(Way::L2Read), Some(Flow::default()));
     assert_eq!(panel.flow(Way::Texture).unwrap().amount, Some(256 * 32));
+    assert_eq!(panel.l2, Cache::NotCounted);
+    let svg = memory_svg(&MemoryChart { panels: vec![panel] });
+    assert_eq!((svg.matches("class=\"way unknown\"").count(), svg.matches(">counted<").count()), (4, 1), "{svg}");
+}
+
+/// Look-ups of an H200's far partition are misses of the near one; the bytes say what hit.
+#[test]
+fn hits_of_l2_are_the_bytes_that_dram_need_not_send() {
+    let chart = pair();
+    let naive = &chart.panels[0];
+    // 1024 sectors to L1, of which 32 from DRAM.
+    assert_eq!(naive.l2, Cache::Sectors { asked: 1024, hits: 992 });
+    assert_eq!(naive.flow(Way::DramRead).unwrap(), Flow { amount: Some(1024), least: Some(1024), ..Flow::default() });
+    let note = "Hits of L2: what it sends and DRAM need not.";
+    assert!(memory_text(&chart, 100, Paint::Plain).replace('\n', " ").contains(note));
+    assert!(memory_svg(&chart).contains(note));
 }
 
 #[test]

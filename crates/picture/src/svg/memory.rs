@@ -28,19 +28,26 @@ const BOXES: [(&str, &[Way]); 3] = [
     ("constant cache", &[Way::Constant]),
 ];
 
+/// A box's name of more letters is cut to its first word where letters are large.
+const LONG_NAME: usize = 10;
+/// The height of the key, and of each note below it.
+const KEY: f64 = 46.0;
+const NOTE: f64 = 21.0;
+
 /// Draws a chart.
 pub fn memory(chart: &MemoryChart) -> String {
     let layouts: Vec<Layout> = (0..chart.panels.len()).map(|panel| Layout::of(chart, panel)).collect();
     let title = chart.sentence();
     let mut top = 38.0 + Drawing::room_for_title(&title);
-    let height = top + layouts.iter().map(|layout| layout.panel).sum::<f64>() + 46.0;
+    let below = KEY + NOTE * chart.notes().len() as f64;
+    let height = top + layouts.iter().map(|layout| layout.panel).sum::<f64>() + below;
     let mut drawing = Drawing::new("memory", height, &title, &description(chart));
     drawing.title(&title);
     for (index, layout) in layouts.iter().enumerate() {
         panel(&mut drawing, chart, layout, index, top);
         top += layout.panel;
     }
-    key(&mut drawing, chart, height - 38.0);
+    key(&mut drawing, chart, height - below + 8.0);
     drawing.finish()
 }
 
@@ -100,6 +107,7 @@ fn panel(drawing: &mut Drawing, chart: &MemoryChart, layout: &Layout, index: usi
         let foot = y + offset + height - 7.0;
         let middle = NEAR.0 + NEAR.1 / 2.0;
         match is_first {
+            true if !chart.counts_caches() => {}
             true => cache(drawing, panel.l1, NEAR, foot),
             false if ways.iter().all(|way| panel.flow(*way).is_none()) => {
                 drawing.label("cell faint m", (middle, foot), "not used")
@@ -110,6 +118,9 @@ fn panel(drawing: &mut Drawing, chart: &MemoryChart, layout: &Layout, index: usi
             let centre = y + offset + HEAD + LANE * lane as f64 + 27.0;
             from_kernel(drawing, chart, index, *way, centre);
         }
+    }
+    if !chart.counts_caches() {
+        return;
     }
     let first = y + HEAD + 27.0;
     let height = height_of(2);
@@ -125,22 +136,19 @@ fn panel(drawing: &mut Drawing, chart: &MemoryChart, layout: &Layout, index: usi
     ] {
         arrow(drawing, chart, index, way, ends, centre);
     }
-    // The constant cache's misses have no number: an arrow around the corner would say no more.
-    if let (Some(offset), Some(_)) =
-        (layout.boxes.iter().find(|(name, ..)| *name == BOXES[2].0).map(|it| it.2), panel.flow(Way::ConstantFill))
-    {
-        let centre = y + offset + HEAD + 27.0;
-        let right = NEAR.0 + NEAR.1;
-        drawing.path("way unknown", &format!("M{} {}H{}", Number(right), Number(centre), Number(L2.0 - 4.0)));
-        drawing.label("cell faint", (right + 6.0, centre - 6.0), "from L2:");
-        drawing.label("cell faint", (right + 6.0, centre + 15.0), "not counted");
-    }
 }
 
 /// A memory.
 fn frame(drawing: &mut Drawing, (x, width): (f64, f64), y: f64, height: f64, name: &str) {
     drawing.rect("memory-box", (x, y), (width, height), 6.0);
-    drawing.label("cell strong m", (x + width / 2.0, y + 16.0), name);
+    let middle = (x + width / 2.0, y + 16.0);
+    match name.split_once(' ').filter(|_| name.len() > LONG_NAME) {
+        None => drawing.label("cell strong m", middle, name),
+        Some((short, _)) => {
+            drawing.label("cell strong m wide", middle, name);
+            drawing.label("cell strong m narrow", middle, short);
+        }
+    }
 }
 
 /// What a cache says of itself, and a bar of its hits.
@@ -159,8 +167,8 @@ fn cache(drawing: &mut Drawing, cache: Cache, (x, width): (f64, f64), foot: f64)
             bar(drawing, cache, hits, (x, width), foot);
         }
         Cache::NotCounted => {
-            drawing.label("cell faint m", (middle, foot - 13.0), "hits:");
-            drawing.label("cell faint m", (middle, foot), "not counted");
+            drawing.label("cell faint m", (middle, foot - 15.0), "not");
+            drawing.label("cell faint m", (middle, foot), "counted");
         }
         Cache::Missing => drawing.label("cell faint m", (middle, foot), "none here"),
         Cache::Sectors { .. } => drawing.label("cell faint m", (middle, foot), "no look-ups"),
@@ -218,10 +226,12 @@ fn arrow(drawing: &mut Drawing, chart: &MemoryChart, index: usize, way: Way, (le
         // A short arrow has a word a line.
         let above = centre - 6.0 - thickness(chart, way, flow.amount) / 2.0;
         match words.split_once(' ') {
-            Some((number, unit)) if narrow && flow.amount.is_none_or(|amount| amount == 0) => {
+            Some((number, unit)) if narrow && flow.amount == Some(0) => {
                 drawing.label("cell faint m", (middle, centre - 4.0), number);
                 drawing.label("cell faint m", (middle, centre + 14.0), unit);
             }
+            // The box of L2 says that it does not count.
+            _ if flow.amount.is_none() && way.ends().0 != "kernel" => {}
             _ if flow.amount.is_none() => drawing.label("cell faint m", (middle, above), &words),
             _ => drawing.label("cell m", (middle, above), &words),
         }
@@ -311,9 +321,12 @@ fn description(chart: &MemoryChart) -> String {
     let of = |panel: &MemoryPanel| {
         let flow = |way: Way| panel.flow(way).map(|flow| said(way, flow, &chart.amount(way, flow.amount)));
         let flows: Vec<String> = chart.ways().filter_map(flow).collect();
-        format!("{}: {}; L1 {}; L2 {}.", panel.name, flows.join("; "), panel.l1.says(), panel.l2.says())
+        let caches = format!("; L1 {}; L2 {}", panel.l1.says(), panel.l2.says());
+        let caches = if chart.counts_caches() { caches } else { String::new() };
+        format!("{}: {}{caches}.", panel.name, flows.join("; "))
     };
-    chart.panels.iter().map(of).collect::<Vec<_>>().join(" ")
+    let notes = chart.notes().into_iter().map(str::to_owned);
+    chart.panels.iter().map(of).chain(notes).collect::<Vec<_>>().join(" ")
 }
 
 /// What the colours mean.
@@ -327,4 +340,7 @@ fn key(drawing: &mut Drawing, chart: &MemoryChart, y: f64) {
     let pale = if chart.ways().any(Way::has_passes) { "; pale: passes, at another scale" } else { "" };
     let text = format!("Widths are linear: bytes at one scale{pale}.");
     drawing.label("key", (KERNEL.0, y + 29.0), &text);
+    for (index, note) in chart.notes().iter().enumerate() {
+        drawing.label("key", (KERNEL.0, y + 29.0 + NOTE * (index + 1) as f64), note);
+    }
 }

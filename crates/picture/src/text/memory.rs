@@ -33,11 +33,10 @@ pub fn memory(chart: &MemoryChart, width: usize, paint: Paint) -> String {
             "L2" => Some(("L2, reads", |panel| panel.l2)),
             _ => None,
         };
-        if let Some((name, cache)) = cache.filter(|(name, _)| before != Some(*name)) {
+        let counted = |cache: CacheOf| chart.panels.iter().any(|panel| cache(panel) != Cache::NotCounted);
+        if let Some((name, cache)) = cache.filter(|(name, cache)| before != Some(*name) && counted(*cache)) {
             before = Some(name);
-            let unknown = chart.panels.iter().all(|panel| cache(panel) == Cache::NotCounted);
-            // What no variant counts is said once.
-            for (index, panel) in chart.panels.iter().enumerate().take(if unknown { 1 } else { usize::MAX }) {
+            for (index, panel) in chart.panels.iter().enumerate() {
                 let head = columns.head(index, name, "", chart);
                 text += &(format!("{head}{}", cache(panel).says()).trim_end().to_owned() + "\n");
             }
@@ -51,7 +50,8 @@ pub fn memory(chart: &MemoryChart, width: usize, paint: Paint) -> String {
     }
     let [asked, waste] = chart.key();
     let pale = if chart.ways().any(Way::has_passes) { ", and ▓ passes at another" } else { "" };
-    let key = format!("█ {asked}; ░ {waste}. Bars are linear: █ bytes at one scale{pale}.");
+    let mut key = format!("█ {asked}; ░ {waste}. Bars are linear: █ bytes at one scale{pale}.");
+    chart.notes().iter().for_each(|note| key += &format!(" {note}"));
     text + "\n" + &paragraphs(&wording::wrapped(&key, width, "", ""), paint)
 }
 
