@@ -43,7 +43,7 @@ export class Passes {
   #stop(at) {
     clearInterval(this.#timer);
     this.#timer = undefined;
-    this.button.textContent = "▶ Play the wavefronts";
+    this.button.textContent = "▶ Play";
     this.#light(at);
   }
 

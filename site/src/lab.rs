@@ -30,13 +30,15 @@ pub fn page(entry: &Entry, shown: &Shown, exercises: &[Exercise]) -> String {
                 @if !showcase.goals.is_empty() {
                     section.card #goals aria-label="To reach" aria-live="polite" { (PreEscaped(&shown.goals)) }
                 }
-                @if showcase.tabled { (results(shown)) }
-                @if showcase.charted.is_some() { (memory(shown)) }
-                div.panes {
+                // What makes the point: a narrow screen has it before the goals.
+                @let (tabled, charted) = (showcase.tabled, showcase.charted.is_some());
+                @if tabled { (results(shown, true)) }
+                @if charted { (memory(shown, !tabled)) }
+                div.panes.point[!tabled && !charted] {
                     (pane(0, "What a warp's access does", shown.picture.as_ref()))
                     (pane(1, "Beside it", shown.other.as_ref().filter(|_| !showcase.beside.is_empty())))
                 }
-                @if showcase.charted.is_none() { (memory(shown)) }
+                @if !charted { (memory(shown, false)) }
                 section.card #sweep aria-label="Sweep" hidden { h2 { "Sweep" } div #plots {} }
                 section.card #lines aria-label="The source, line by line" {
                     h2 { "The source, and its PTX" }
@@ -46,7 +48,7 @@ pub fn page(entry: &Entry, shown: &Shown, exercises: &[Exercise]) -> String {
                     }
                     div #source {}
                 }
-                @if !showcase.tabled { (results(shown)) }
+                @if !tabled { (results(shown, false)) }
                 (own_exercises(entry, exercises))
                 section.card aria-label="The same on your machine" {
                     h2 { "The same on your machine" }
@@ -71,9 +73,9 @@ pub fn page(entry: &Entry, shown: &Shown, exercises: &[Exercise]) -> String {
 
 /// The places for the memory chart and the maps of elements, which stand before the pictures of a
 /// warp where they make the lab's point.
-fn memory(shown: &Shown) -> Markup {
+fn memory(shown: &Shown, point: bool) -> Markup {
     html! {
-        section.card #memory aria-label="What moves between the memories" hidden[shown.memory.is_empty()] {
+        section.card.point[point] #memory aria-label="What moves between the memories" hidden[shown.memory.is_empty()] {
             h2 { "What moves between the memories" }
             div.drawing #chart { (PreEscaped(&shown.memory)) }
         }
@@ -85,8 +87,8 @@ fn memory(shown: &Shown) -> Markup {
 }
 
 /// The table.
-fn results(shown: &Shown) -> Markup {
-    html! { section.card aria-label="Results" { h2 { "Results" } div #table { (PreEscaped(&shown.results)) } } }
+fn results(shown: &Shown, point: bool) -> Markup {
+    html! { section.card.point[point] aria-label="Results" { h2 { "Results" } div #table { (PreEscaped(&shown.results)) } } }
 }
 
 /// The exercises that go with the lab: those to predict have pages, the others are for
@@ -151,7 +153,7 @@ pub fn pane(index: usize, heading: &str, first: Option<&Pictured>) -> Markup {
                 }
             }
             div.passes role="group" aria-label="Wavefronts, one after the other" hidden {
-                button.play type="button" { "▶ Play the wavefronts" }
+                button.play type="button" { "▶ Play" }
                 button type="button" data-pass-step="-1" aria-label="Wavefront before" { "‹" }
                 output {}
                 button type="button" data-pass-step="1" aria-label="Next wavefront" { "›" }

@@ -41,7 +41,8 @@ fn sortable(heads: &[(String, Option<String>)], rows: &[Vec<Text>], names: usize
                 thead {
                     tr {
                         @for (column, (heading, explanation)) in heads.iter().enumerate() {
-                            th.name[column < names] scope="col" aria-sort="none" {
+                            @let bars = rows.iter().any(|row| row[column].class == "bar");
+                            th.name[column < names].bars[bars] scope="col" aria-sort="none" {
                                 button type="button" title=[explanation] { (heading) }
                             }
                         }
