@@ -8,6 +8,9 @@ use crate::report::table::{Column, Table};
 /// A table with more rows scrolls by itself, so that it does not hide what comes after it.
 const TALL: usize = 24;
 
+/// A row's name of more letters may take several lines where a screen is narrow.
+const LONG: usize = 15;
+
 /// A cell that is no number: its text, and a class that says what it means.
 pub(crate) struct Text {
     pub text: String,
@@ -54,7 +57,7 @@ fn sortable(heads: &[(String, Option<String>)], rows: &[Vec<Text>], names: usize
                             @for (column, Text { text, value, class }) in row.iter().enumerate() {
                                 @let class = Some(class).filter(|class| !class.is_empty());
                                 @if column < names {
-                                    th scope="row" data-value=[value] { (text) }
+                                    th.long[text.chars().count() > LONG] scope="row" data-value=[value] { (text) }
                                 } @else {
                                     td class=[class] data-value=[value] { (text) }
                                 }
