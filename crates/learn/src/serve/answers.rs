@@ -41,7 +41,7 @@ type Shared = State<Arc<Server>>;
 pub fn routes(server: Arc<Server>) -> Router {
     Router::new()
         .route("/", get(course))
-        .route("/assets/{name}", get(async |Path(name): Path<String>| asset(&name)))
+        .route("/assets/{name}", get(file_of_page))
         .route("/exercises/{name}", get(exercise))
         .route("/exercises/{name}/file", get(file))
         .route("/exercises/{name}/solution", get(solution))
@@ -72,6 +72,10 @@ async fn elsewhere(work: impl FnOnce() -> Result<Response> + Send + 'static) -> 
         Ok(Err(error)) => problem(&error).unwrap_or_else(|error| error.to_string().into_response()),
         Err(_) => (StatusCode::INTERNAL_SERVER_ERROR, "error: the answer is lost\n").into_response(),
     }
+}
+
+async fn file_of_page(State(server): Shared, Path(name): Path<String>) -> Response {
+    elsewhere(move || Ok(asset(&name, &server.bundle))).await
 }
 
 async fn course(State(server): Shared) -> Response {
@@ -170,8 +174,12 @@ async fn act(
 }
 
 impl Server {
+    fn has_editor(&self) -> bool {
+        !self.plain && self.bundle.is_there()
+    }
+
     fn page(&self, exercise: &Exercise, said: &Said) -> Result<Response> {
-        pages::page(&self.course, exercise, said)?.answer(StatusCode::OK)
+        pages::page(&self.course, exercise, said, self.has_editor())?.answer(StatusCode::OK)
     }
 
     fn hint(&self, exercise: &Exercise, work: &Work, by_script: bool) -> Result<Response> {

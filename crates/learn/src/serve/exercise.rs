@@ -33,7 +33,7 @@ pub fn address(name: &str) -> String {
 }
 
 /// The page.
-pub fn page(course: &Course, exercise: &Exercise, said: &Said) -> Result<Page> {
+pub fn page(course: &Course, exercise: &Exercise, said: &Said, has_editor: bool) -> Result<Page> {
     let progress = Progress::read(course)?;
     let work = Work::read(exercise)?;
     let name = &exercise.name;
@@ -54,7 +54,7 @@ pub fn page(course: &Course, exercise: &Exercise, said: &Said) -> Result<Page> {
             }
             div.work {
                 @if exercise.is_predicted() { (given(exercise)?) }
-                (editor(exercise, &work, said)?)
+                (editor(exercise, &work, said, has_editor)?)
                 (steps())
                 div #results role="region" aria-label="Result" tabindex="-1" {
                     @if let Some(verdict) = &said.verdict { (PreEscaped(verdict)) }
@@ -101,7 +101,7 @@ pub fn hints(exercise: &Exercise, progress: &Progress) -> Result<Markup> {
 }
 
 /// The form with the student's file. Each button sends it: whatever it does, the text is saved first.
-fn editor(exercise: &Exercise, work: &Work, said: &Said) -> Result<Markup> {
+fn editor(exercise: &Exercise, work: &Work, said: &Said, has_editor: bool) -> Result<Markup> {
     let (name, file) = (&exercise.name, exercise.file_name());
     let to = |action: &str| format!("{}/{action}", address(name));
     let text = said.conflict.as_ref().unwrap_or(&work.text);
@@ -111,7 +111,8 @@ fn editor(exercise: &Exercise, work: &Work, said: &Said) -> Result<Markup> {
             autocomplete="off" autocorrect="off" aria-label=(file) { "\n" (text) }
     };
     Ok(html! {
-        form #work method="post" action=(to("run")) autocomplete="off" data-name=(file) {
+        form #work method="post" action=(to("run")) autocomplete="off" data-name=(file)
+            data-editor=(if has_editor { "editor.js" } else { "text.js" }) {
             input type="hidden" name="base" value=(work.digest);
             div.tools {
                 button.go #run type="submit" title="Ctrl+Enter" { @if exercise.is_predicted() { "Check" } @else { "Run" } }

@@ -7,6 +7,7 @@ use axum::response::{IntoResponse as _, Response};
 use maud::{DOCTYPE, Markup, html};
 
 use super::access::{protect, secret};
+use super::bundle::Bundle;
 use crate::error::{Error, Result};
 
 /// The icon: a warp's lanes above a word, as the site has it.
@@ -97,13 +98,14 @@ pub fn problem(error: &Error) -> Result<Response> {
 }
 
 /// What pages load, by name.
-pub fn asset(name: &str) -> Response {
+pub fn asset(name: &str, bundle: &Bundle) -> Response {
     let script = || SCRIPTS.iter().find(|(known, _)| *known == name).map(|(_, text)| (*text).to_owned());
     let (kind, text) = match name {
         "pages.css" => {
             let parts = [webpage::STYLE, picture::STYLE, webpage::FRAME, include_str!("assets/pages.css")];
             ("text/css; charset=utf-8", Some(parts.concat()))
         }
+        "editor.js" => ("text/javascript; charset=utf-8", bundle.text()),
         "tables.js" => ("text/javascript; charset=utf-8", Some(webpage::SCRIPT.to_owned())),
         _ => ("text/javascript; charset=utf-8", script()),
     };

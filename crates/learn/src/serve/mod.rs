@@ -4,6 +4,7 @@
 //!
 //! ```text
 //! request ── access ── answers ─┬─ map, exercise ── frame          pages
+//!                               ├─ bundle                          the editor's script
 //!                               ├─ work                            the student's file
 //!                               └─ run ── process ── cache         a verdict
 //! ```
@@ -12,6 +13,7 @@
 
 mod access;
 mod answers;
+mod bundle;
 mod cache;
 mod exercise;
 mod frame;
@@ -26,6 +28,7 @@ use std::sync::{Arc, Mutex};
 use clap::Args;
 
 use self::access::Access;
+use self::bundle::Bundle;
 use self::cache::Cache;
 use self::run::Runs;
 use crate::course::Course;
@@ -44,6 +47,9 @@ pub struct Options {
     /// Do not open a browser
     #[arg(long)]
     no_open: bool,
+    /// Edit in a plain text area, without the editor that npm makes once
+    #[arg(long)]
+    plain: bool,
 }
 
 /// What the answers need.
@@ -52,6 +58,9 @@ struct Server {
     access: Access,
     runs: Runs,
     cache: Mutex<Cache>,
+    bundle: Bundle,
+    /// Whether pages have a plain text area in any case.
+    plain: bool,
 }
 
 /// Serves until it is interrupted.
@@ -62,11 +71,22 @@ pub fn serve(course: &Course, options: &Options) -> Result<bool> {
     let access = Access::new(listener.local_addr().map_err(failed)?.port())?;
     let address = access.address();
     let opened = if options.no_open { None } else { Some(access.address_for_once()?) };
-    let server = Server { course: course.clone(), access, runs: Runs::default(), cache: Mutex::default() };
+    let bundle = Bundle::new(&course.root);
+    let server = Server {
+        course: course.clone(),
+        access,
+        runs: Runs::default(),
+        cache: Mutex::default(),
+        bundle: bundle.clone(),
+        plain: options.plain,
+    };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().map_err(failed)?;
     runtime.block_on(async {
         let listener = tokio::net::TcpListener::from_std(listener).map_err(failed)?;
         show_line!("The course is at {address}\nOnly this machine can reach it, with this token. Ctrl-C ends it.")?;
+        if !options.plain {
+            bundle.begin();
+        }
         if let Some(address) = opened {
             open(&address);
         }

@@ -37,7 +37,7 @@ impl Drop for Server {
 impl Server {
     fn new(course: &Course) -> Self {
         let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_learn"));
-        command.arg("--course").arg(course.folder.path()).args(["serve", "--no-open", "--port", "0"]);
+        command.arg("--course").arg(course.folder.path()).args(["serve", "--no-open", "--plain", "--port", "0"]);
         command.current_dir(env!("CARGO_MANIFEST_DIR")).env("LEARN_JOB", RUNS).stdout(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let mut line = String::new();
@@ -222,7 +222,7 @@ fn only_the_browser_with_the_token_is_answered() {
         .page(&["Beginnings", "Copy without the end"]);
 
     // A port that is taken.
-    let taken = course.learn(&["serve", "--no-open", "--port", &server.port.to_string()]);
+    let taken = course.learn(&["serve", "--no-open", "--plain", "--port", &server.port.to_string()]);
     let line = taken.refuses(&["--port ", "give another port"]);
     assert_eq!(line.trim_end().lines().count(), 1, "{line}");
 }
@@ -245,6 +245,7 @@ fn pages_show_the_course_as_it_is() {
         "<h1>Copy without the end",
         "other/kernel.rs",
         "Show a hint",
+        "data-editor=\"text.js\"",
     ]);
     server.get("/assets/pages.css").page(&[".picture", ".warm20{", ".tiles"]);
     server.get("/assets/exercise.js").page(&["import"]);

@@ -2,9 +2,9 @@
 import { fileOf } from "./file.js";
 import { joinQuestions } from "./predict.js";
 import { runOf } from "./run.js";
-import { editorOf } from "./text.js";
 
 const [form, status, problems] = ["work", "status", "problems"].map((id) => document.getElementById(id));
+const { editorOf } = await import(`./${form.dataset.editor}`).catch(() => import("./text.js"));
 const editor = editorOf(document.getElementById("text"));
 
 const say = (text, bad = false) => {
