@@ -7,6 +7,7 @@
 //! | `records` | what the driver left: records of kernels, for the report of the crate `host` |
 //! | `recording` | reports what a process recorded itself, for the Python package |
 //! | `judge` | judges a candidate by a reference |
+//! | `mcp` | serves these to programs that write kernels |
 //! | `library` | finds the driver and the runtime library, and the variables that make a program load them |
 //! | `shim` | writes libraries that name the runtime library as programs ask for it |
 //! | `environment` | those variables for a shell, a Dockerfile, a CI file |
@@ -23,6 +24,8 @@ mod environment;
 mod judge;
 #[cfg(target_os = "linux")]
 mod library;
+#[cfg(target_os = "linux")]
+mod mcp;
 #[cfg(target_os = "linux")]
 mod recording;
 #[cfg(target_os = "linux")]
@@ -52,6 +55,7 @@ fn main() -> ExitCode {
         Run(Box<run::Options>),
         Compare(host::baselines::CompareFlags),
         Judge(Box<judge::Options>),
+        Mcp(mcp::Options),
         Env(environment::Options),
         Doctor(doctor::Options),
         #[command(hide = true)]
@@ -77,6 +81,7 @@ fn main() -> ExitCode {
         Command::Run(options) => run::main(&options),
         Command::Compare(options) => run::compare(&options),
         Command::Judge(options) => judge::main(&options),
+        Command::Mcp(options) => mcp::main(&options),
         Command::Confined(options) => judge::become_confined(&options),
         Command::Env(options) => environment::main(&options),
         Command::Doctor(options) => doctor::main(&options),

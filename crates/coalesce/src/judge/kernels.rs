@@ -8,13 +8,16 @@
 //! *Invariant:* both sides get the same data, and nothing of the other's results.
 
 use common::random::Random;
+use device::LaunchConfig;
 use goals::metric::{Launched, Metric};
+use host::recorded::RecordedKernel;
 use ptx::Module;
 use simt::orders::DrawnOrder;
-use simt::prediction::Predicted;
+use simt::prediction::{Predicted, Prediction};
 use simt::{Checks, Launch, LaunchError, Memory, Model, Program, Report};
 
 use super::contract::{Argument, Contract, Role, Shape, Side, Sizes, whole};
+use super::explain;
 use super::sizes;
 use super::verdict::{Measured, Verdict};
 
@@ -45,6 +48,8 @@ pub struct Request<'a> {
     pub cases: usize,
     pub schedules: u64,
     pub model: &'static Model,
+    /// Whether the verdict says where the candidate's cost arises.
+    pub explains: bool,
     /// Called before a side runs.
     pub begins: &'a dyn Fn(Side),
 }
@@ -123,8 +128,14 @@ pub fn judge(request: &Request<'_>) -> Result<Verdict, String> {
     if let Some(largest) = cases.last() {
         verdict.measured_at = largest.clone();
         let data = drawn(contract, largest, &mut random)?;
-        verdict.kernels.reference = measured(request, &reference, Side::Reference, largest, &data).unwrap_or_default();
-        verdict.kernels.candidate = measured(request, &candidate, Side::Candidate, largest, &data).unwrap_or_default();
+        let sides = [(&reference, Side::Reference), (&candidate, Side::Candidate)];
+        let [reference, candidate] =
+            sides.map(|(module, side)| measured(request, module, side, largest, &data).unwrap_or_default());
+        if request.explains {
+            verdict.explanation = Some(explain::text(&recorded(request, &candidate), request.candidate.0)?);
+        }
+        verdict.kernels.reference = of_kernels(reference);
+        verdict.kernels.candidate = of_kernels(candidate);
     }
     verdict.complete(request.model.name);
     Ok(verdict)
@@ -344,6 +355,7 @@ impl<'a> Prepared<'a> {
             checks: if matches!(mode, Mode::Checked) { Checks::ALL } else { Checks::NONE },
             order: if let Mode::InOrder(order) = mode { Some(*order) } else { None },
             predicts: if let Mode::Timed(model) = mode { Some(model) } else { None },
+            watch: matches!(mode, Mode::Timed(_)).then_some(explain::WATCH),
             ..Launch::default()
         };
         self.program.launch(&self.memory, &launch).map_err(|error| match error {
@@ -385,34 +397,72 @@ fn drawn(contract: &Contract, sizes: &Sizes, random: &mut Random) -> Result<Data
     each.collect()
 }
 
-/// What the kernels of a call count, and their predicted times. `None` if they cannot run.
-fn measured(request: &Request<'_>, module: &Module, side: Side, sizes: &Sizes, data: &Data) -> Option<Vec<Measured>> {
+/// The launches of a call, with counters, requests and predicted times. `None` if they cannot run.
+fn measured(request: &Request<'_>, module: &Module, side: Side, sizes: &Sizes, data: &Data) -> Option<Vec<Timed>> {
     (request.begins)(side);
     let mut side = Prepared::new(request.contract, module, side, sizes, MOST_STEPS).ok()?;
     let left = side.call(data, Mode::Timed(request.model), None).ok()?;
-    let mut kernels: Vec<(String, Vec<Launched>)> = Vec::new();
-    for (kernel, report) in left.reports {
-        let launched = Launched { kernel: kernel.clone(), counters: report.counters(), report };
-        match kernels.iter_mut().find(|(known, _)| *known == kernel) {
-            Some((_, all)) => all.push(launched),
-            None => kernels.push((kernel, vec![launched])),
-        }
-    }
-    Some(kernels.into_iter().map(|(kernel, launched)| of_kernel(kernel, &launched)).collect())
+    Some(side.shapes.into_iter().zip(left.reports).map(|(shape, (_, report))| Timed { shape, report }).collect())
 }
 
-fn of_kernel(kernel: String, launched: &[Launched]) -> Measured {
-    let all: Vec<&Launched> = launched.iter().collect();
-    let metrics = Metric::all().filter(|metric| !metric.is_of_exercises());
-    let counters = metrics.filter_map(|metric| Some((metric.name.to_owned(), metric.value(&all)?)));
-    let time = |launched: &Launched| match launched.report.predicted() {
-        Some(Predicted::Time(time)) => Some(time.cold_us),
-        _ => None,
-    };
-    Measured {
-        kernel: device::names::shown(&kernel).into_owned(),
-        launches: launched.len() as u64,
-        counters: counters.collect(),
-        predicted_us: launched.iter().map(time).sum(),
+/// A launch, and what it counted.
+struct Timed {
+    shape: Shape,
+    report: Report,
+}
+
+impl Timed {
+    fn time(&self) -> Option<&Prediction> {
+        match self.report.predicted() {
+            Some(Predicted::Time(time)) => Some(time),
+            _ => None,
+        }
     }
+}
+
+/// The launches as those of another program, for their report.
+fn recorded(request: &Request<'_>, launches: &[Timed]) -> Vec<RecordedKernel> {
+    let of_launch = |timed: &Timed| {
+        let Shape { kernel, grid, block, shared, .. } = &timed.shape;
+        let config = LaunchConfig { dynamic_shared: *shared, ..LaunchConfig::new(*grid, *block) };
+        let time = timed.time();
+        RecordedKernel {
+            kernel: kernel.clone(),
+            module: request.candidate.0.to_owned(),
+            launches: 1,
+            shapes: vec![(config, 1)],
+            counted: Some(timed.report.clone()),
+            predicted: time
+                .and_then(|time| host::recorded::predicted(time.model, time.cold_us / 1e3, time.bound.name())),
+            ..RecordedKernel::default()
+        }
+    };
+    launches.iter().map(of_launch).collect()
+}
+
+/// What each kernel counted in all of its launches.
+fn of_kernels(launches: Vec<Timed>) -> Vec<Measured> {
+    let mut kernels: Vec<(Vec<Launched>, Measured)> = Vec::new();
+    for timed in launches {
+        let time = timed.time().map(|time| time.cold_us);
+        let kernel = device::names::shown(&timed.shape.kernel).into_owned();
+        let launched = Launched { kernel: timed.shape.kernel, counters: timed.report.counters(), report: timed.report };
+        match kernels.iter_mut().find(|(_, known)| known.kernel == kernel) {
+            Some((all, known)) => {
+                all.push(launched);
+                known.predicted_us = known.predicted_us.zip(time).map(|(all, time)| all + time);
+            }
+            None => {
+                let known = Measured { kernel, predicted_us: time, ..Measured::default() };
+                kernels.push((vec![launched], known));
+            }
+        }
+    }
+    let counted = kernels.into_iter().map(|(launched, known)| {
+        let all: Vec<&Launched> = launched.iter().collect();
+        let metrics = Metric::all().filter(|metric| !metric.is_of_exercises());
+        let counters = metrics.filter_map(|metric| Some((metric.name.to_owned(), metric.value(&all)?)));
+        Measured { launches: launched.len() as u64, counters: counters.collect(), ..known }
+    });
+    counted.collect()
 }

@@ -8,6 +8,7 @@
 //! | `contract`, `element`, `sizes` | what a PTX kernel takes; numbers of each type; which sizes are tried |
 //! | `kernels` | judges PTX |
 //! | `python` | judges Python, with the script `_judge.py` of the Python package |
+//! | `explain` | where a candidate's cost arises |
 //! | `confined` | processes apart, with limits and in the sandbox that `cargo learn grade` has |
 //! | `verdict` | the verdict and its text |
 //!
@@ -17,6 +18,7 @@
 mod confined;
 mod contract;
 mod element;
+mod explain;
 mod kernels;
 mod python;
 mod sizes;
@@ -67,6 +69,9 @@ pub struct Options {
     /// The GPU whose time is predicted
     #[arg(long, value_name = "MODEL", default_value = "hopper")]
     model: String,
+    /// Add the candidate's lines, the costliest first, with pictures of their accesses
+    #[arg(long)]
+    explain: bool,
     /// The Python for Python files
     #[arg(long, value_name = "PROGRAM", default_value = "python3")]
     python: PathBuf,
@@ -153,6 +158,7 @@ fn one(options: &Options) -> Result<Verdict, String> {
         cases: options.cases as usize,
         schedules: options.schedules.into(),
         model,
+        explains: options.explain,
         begins: &|side| match side {
             Side::Reference => eprintln!("{REFERENCE}"),
             Side::Candidate => eprintln!("{CANDIDATE}"),

@@ -27,6 +27,7 @@ use super::Options;
 use super::confined::{self, Ended, Limits};
 use super::contract::{Range, Sizes};
 use super::element::{Difference, Element};
+use super::explain;
 use super::sizes;
 use super::verdict::{Measured, Verdict};
 use crate::{library, recording, records};
@@ -137,7 +138,7 @@ pub fn judge(options: &Options) -> Result<Verdict, String> {
         if let Ok(why) = std::fs::read_to_string(bench.path("beside").join(format!("{}.txt", measured.name()))) {
             return Err(format!("{}: candidate: {why}", options.reference.display()));
         }
-        verdict.kernels.reference = kernels(&bench.path("beside").join(measured.name()))?;
+        verdict.kernels.reference = kernels(&records::read(&bench.path("beside").join(measured.name()))?);
     }
     if let Some(why) = bench.candidate(about.reads)? {
         verdict.add("resources", false, why, None);
@@ -154,7 +155,12 @@ pub fn judge(options: &Options) -> Result<Verdict, String> {
             }
         }
         if left.join(measured.name()).is_dir() {
-            verdict.kernels.candidate = kernels(&left.join(measured.name()))?;
+            let launched = records::read(&left.join(measured.name()))?;
+            verdict.kernels.candidate = kernels(&launched);
+            if options.explain {
+                fault_text::sources::also_beside(vec![bench.path("candidate")]);
+                verdict.explanation = Some(bench.named(&explain::text(&launched, &verdict.candidate)?));
+            }
         }
     }
     verdict.complete(&options.model);
@@ -259,7 +265,7 @@ impl<'a> Bench<'a> {
                     "COALESCE_SEED": self.options.seed.to_string(),
                 }),
                 1 => json!({"COALESCE_PREDICT": "never"}),
-                _ => json!({"COALESCE_PREDICT": "always"}),
+                _ => json!({"COALESCE_PREDICT": "always", "COALESCE_REQUESTS": "1"}),
             };
             settings.insert(call.name(), of_call);
         }
@@ -324,6 +330,12 @@ impl<'a> Bench<'a> {
             verdict.add("resources", false, "it ended before it was called".to_owned(), None);
         }
         Ok(left.join("0-0").is_dir())
+    }
+
+    /// A text in which the candidate has the name that it was given.
+    fn named(&self, text: &str) -> String {
+        let copied = self.path("candidate/candidate.py").display().to_string();
+        text.replace(&copied, &self.options.candidate.display().to_string())
     }
 
     /// The elements of an array that a side has left; `None` if there is none of this number.
@@ -404,6 +416,7 @@ impl Compared<'_> {
             self.verdict.orders += orders;
             if let Some(FaultRecord { kind, text, .. }) = stopped.into_iter().chain(findings).next() {
                 let rule = if kind == "other_order" { "other_order" } else { "finding" };
+                let text = self.bench.named(&text);
                 return Ok(self.wrong(rule, false, text));
             }
         }
@@ -483,9 +496,9 @@ fn given(folder: &Path) -> Option<Given> {
 }
 
 /// What the kernels of a call counted.
-fn kernels(folder: &Path) -> Result<Vec<Measured>, String> {
-    let of_kernel = |kernel: RecordedKernel| Measured {
-        counters: match recording::metrics(&kernel) {
+fn kernels(launched: &[RecordedKernel]) -> Vec<Measured> {
+    let of_kernel = |kernel: &RecordedKernel| Measured {
+        counters: match recording::metrics(kernel) {
             Value::Object(all) => all.into_iter().filter_map(|(name, value)| Some((name, value.as_f64()?))).collect(),
             _ => BTreeMap::new(),
         },
@@ -496,5 +509,5 @@ fn kernels(folder: &Path) -> Result<Vec<Measured>, String> {
         launches: kernel.launches,
         kernel: kernel.name(),
     };
-    Ok(records::read(folder)?.into_iter().map(of_kernel).collect())
+    launched.iter().map(of_kernel).collect()
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use serde::{Deserialize, Serialize};
-use wording::{WIDTH, number, paragraph, printable, several, wrapped};
+use wording::{WIDTH, number, paragraph, printable, printable_lines, several, wrapped};
 
 use super::contract::Sizes;
 
@@ -30,6 +30,9 @@ pub struct Verdict {
     /// The candidate's predicted time by the reference's.
     pub times_as_fast: Option<f64>,
     pub sure: Sure,
+    /// Where the candidate's cost arises, if that is asked for.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub explanation: Option<String>,
 }
 
 /// What it comes to.
@@ -169,6 +172,9 @@ impl Verdict {
         let Sure { result, counters, predicted } = &self.sure;
         let sure = format!("Result: {result}. Counters: {counters}. Time: {predicted}. Seed: {}.", self.seed);
         let _ = writeln!(text, "\n{}", paragraph(&printable(&sure)));
+        if let Some(explanation) = &self.explanation {
+            let _ = write!(text, "\n{}", printable_lines(explanation));
+        }
         text
     }
 

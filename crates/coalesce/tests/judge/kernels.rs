@@ -58,6 +58,23 @@ fn the_seed_decides_everything() {
 }
 
 #[test]
+fn the_costliest_access_is_drawn() {
+    let bench = Bench::new();
+    // Each lane loads from a sector of its own.
+    let strided = with("ld.global.f32 %f2, [%rd4];", "ld.global.f32 %f2, [%rd4+28];")
+        .replace("add.s64 %rd4, %rd1, %rd3;", "mad.wide.u32 %rd4, %r5, 32, %rd1;");
+    let contract = CONTRACT
+        .replace("name = \"x\"\ntype = \"f32\"\nlength = \"n\"", "name = \"x\"\ntype = \"f32\"\nlength = \"8 * n\"");
+    let contract = bench.file("contract.toml", &contract);
+    let more = ["--contract", contract.to_str().expect("UTF-8"), "--cases", "2", "--explain"];
+    let candidate = bench.file("strided.ptx", &strided);
+    let output = run(&candidate, &candidate, &more);
+    let text = String::from_utf8(output.stdout).expect("UTF-8");
+    assert!(text.contains("32 sectors, 1024 bytes, move"), "{text}");
+    assert!(text.lines().any(|line| line.contains("22") && line.contains("ld.global.f32 %f2, [%rd4+28];")), "{text}");
+}
+
+#[test]
 fn wrong_candidates_are_named() {
     // (what is wrong, the candidate, the rule)
     let cases = [

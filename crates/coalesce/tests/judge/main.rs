@@ -1,7 +1,9 @@
-//! `coalesce judge`, as users run it: honest candidates are right, wrong ones and tricks are named.
+//! `coalesce judge`, and `coalesce mcp` over it, as users run them: honest candidates are right,
+//! wrong ones and tricks are named.
 #![cfg(target_os = "linux")]
 
 mod kernels;
+mod mcp;
 
 use std::path::{Path, PathBuf};
 use std::process::Output;
