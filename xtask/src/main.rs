@@ -5,6 +5,7 @@
 //! - `new-kernels` makes a crate of kernels outside this repository, with a program that launches
 //!   them;
 //! - `packages` packs the crates that other projects can depend on, for a test of such a project;
+//! - `gradescope` makes the archive of an autograder for Gradescope;
 //! - `setup` finds or installs the compiler that `build-ptx` needs;
 //! - `pictures` draws the pictures of the documents into `docs/pictures`, or checks them;
 //! - `site` builds the course as a static site, in which the labs run in a browser, and serves it;
@@ -35,6 +36,7 @@ mod compute_sanitizer;
 mod count;
 mod documents;
 mod exit_code;
+mod gradescope;
 mod instructions;
 mod lectures;
 mod new_kernels;
@@ -77,6 +79,8 @@ enum Chore {
     /// Pack the crates that other projects can depend on, into a folder that stands for the
     /// registry.
     Packages(packages::Options),
+    /// Make the archive of an autograder for Gradescope, which marks an assignment's submissions.
+    Gradescope(gradescope::Options),
     /// Find the compiler for GPU kernels, or install it.
     Setup(setup::Options),
     /// Draw the pictures of the documents into docs/pictures.
@@ -124,6 +128,7 @@ fn main() -> ExitCode {
             new_kernels::run(&options).map_err(|error| (error.exit_code(), error.to_string()))
         }
         Chore::Packages(options) => packages::run(&options).map_err(|error| (error.exit_code(), error.to_string())),
+        Chore::Gradescope(options) => gradescope::run(&options).map_err(|error| (error.exit_code(), error.to_string())),
         Chore::Setup(options) => setup::run(&options).map_err(|error| (FAILED, error.to_string())),
         Chore::Pictures(options) => pictures::run(&options).map_err(|message| (FAILED, message)),
         Chore::Site(options) => site::run(&options).map_err(|error| (FAILED, error.to_string())),
