@@ -17,6 +17,8 @@ use crate::digest;
 use crate::error::{Error, Result};
 use crate::marks::{Marks, Student};
 
+const OTHER_EXERCISES: &str = "has other exercises for some students";
+
 /// The most parts of a class.
 const MOST: usize = 10_000;
 
@@ -73,7 +75,13 @@ pub fn merge(files: Vec<(PathBuf, Marks)>) -> Result<Marks> {
     let alone = files.len() == 1;
     for (file, marks) in files {
         match marks.shard.clone() {
-            None if alone => return Ok(marks),
+            None if alone => {
+                let exercises = names_of(marks.students.first());
+                return match marks.students.iter().all(|student| names_of(Some(student)) == exercises) {
+                    true => Ok(marks),
+                    false => wrong(&file, OTHER_EXERCISES.to_owned()),
+                };
+            }
             None => return wrong(&file, "has no part of a class but a whole one: merge it alone".to_owned()),
             Some(Shard { number, of, .. }) if of > MOST || !(1..=of).contains(&number) => {
                 return wrong(&file, format!("there is no part {number}/{of}"));
@@ -100,7 +108,7 @@ pub fn merge(files: Vec<(PathBuf, Marks)>) -> Result<Marks> {
             return wrong(file, format!("has {} in place of {expected}", several(marks.students.len(), "student")));
         }
         if marks.students.iter().any(|student| names_of(Some(student)) != exercises) {
-            return wrong(file, "has other exercises for some students".to_owned());
+            return wrong(file, OTHER_EXERCISES.to_owned());
         }
     }
     let missing: Vec<String> = (1..=of)
@@ -186,6 +194,10 @@ mod tests {
         );
         assert_eq!(refused(&|files| files.clear()), "name the files to merge");
         assert_eq!(refused(&|files| files[0].1.shard.as_mut().unwrap().number = 0), "1.json: there is no part 0/3");
+        let mut whole = class(2);
+        whole.students[1].marks.pop();
+        let error = merge(vec![("x.json".into(), whole)]).unwrap_err().to_string();
+        assert_eq!(error, "x.json: has other exercises for some students");
         let whole = class(2);
         assert_eq!(merge(vec![(PathBuf::new(), whole.clone_of())]).unwrap().json(), whole.json());
     }

@@ -11,14 +11,19 @@
 //!   with:
 //!     runners: coalesce
 //! ```
+//!
+//! *Invariant:* no message has a command of GitHub Actions
+//! (<https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-commands>): the
+//! reporter prints messages, and the log of a workflow obeys.
 
 use serde::Serialize;
 
-use crate::formats::{on_one_line, report};
+use crate::formats::{fitting, on_one_line, report};
 use crate::marks::{Mark, Status, Student};
 
-/// Bytes of a test's message. An output of a step has at most 1 MiB, in base64.
-const LONGEST: usize = 1 << 12;
+/// The longest result. The reporter gets it as a variable of its environment, in base64, and Linux
+/// refuses one of 128 KiB.
+const LONGEST: usize = 90_000;
 
 #[derive(Serialize)]
 struct Results {
@@ -41,17 +46,22 @@ struct Test {
 
 /// The result of a student.
 pub fn of(student: &Student) -> String {
+    fitting(LONGEST, |longest| result(student, longest))
+}
+
+/// The result, with reports of at most so many bytes.
+fn result(student: &Student, longest: usize) -> String {
     let all = |status| student.count(status) == student.marks.len();
     let status = match student.count(Status::Failed) {
         0 if all(Status::Solved) => "pass",
         0 => "fail",
         _ => "error",
     };
-    let tests = student.marks.iter().map(test).collect();
+    let tests = student.marks.iter().map(|mark| test(mark, longest)).collect();
     on_one_line(&Results { version: 1, status, max_score: student.max_points(), tests })
 }
 
-fn test(mark: &Mark) -> Test {
+fn test(mark: &Mark, longest: usize) -> Test {
     let status = match mark.status {
         Status::Solved => "pass",
         Status::Failed => "error",
@@ -59,7 +69,7 @@ fn test(mark: &Mark) -> Test {
     };
     let message = match mark.status {
         Status::Solved => String::new(),
-        other => format!("{}\n{}", other.words(), report(&mark.report, LONGEST)),
+        other => format!("{}\n{}", other.words(), without_commands(&report(&mark.report, longest))),
     };
     Test {
         name: mark.exercise.clone(),
@@ -70,6 +80,16 @@ fn test(mark: &Mark) -> Test {
         filename: String::new(),
         line_no: 0,
     }
+}
+
+/// The text, in which no line begins with `::`, and none has `##[`.
+fn without_commands(text: &str) -> String {
+    let line = |line: &str| match line.trim_start().strip_prefix("::") {
+        Some(rest) => format!(": :{rest}"),
+        None => line.to_owned(),
+    };
+    let lines: Vec<String> = text.split('\n').map(line).collect();
+    lines.join("\n").replace("##[", "# #[")
 }
 
 #[cfg(test)]
@@ -117,6 +137,22 @@ mod tests {
         assert_eq!(scores.sum::<f64>(), 2.5);
         assert_eq!(value["tests"][0]["message"], "");
         assert!(value["tests"][1]["message"].as_str().unwrap().starts_with("wrong\nwrong  <script>"));
+    }
+
+    #[test]
+    fn a_report_gives_no_commands() {
+        let text = "a::b\n::error::x\n  ::add-mask::1\n#[kernel] ##[command]";
+        assert_eq!(without_commands(text), "a::b\n: :error::x\n: :add-mask::1\n#[kernel] # #[command]");
+        let mut student = samples::with(Status::Wrong);
+        "::error::x".clone_into(&mut student.marks[0].report);
+        assert_eq!(value(&student)["tests"][0]["message"], "wrong\n: :error::x");
+    }
+
+    #[test]
+    fn long_reports_are_cut_until_the_variable_is_accepted() {
+        let length = of(&samples::verbose()).len();
+        assert!((LONGEST / 4..=LONGEST).contains(&length), "{length}");
+        value(&samples::verbose());
     }
 
     #[test]

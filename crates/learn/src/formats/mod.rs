@@ -95,6 +95,12 @@ fn report(text: &str, longest: usize) -> String {
     }
 }
 
+/// A text of at most so many bytes: `write` makes it with reports of a length that it is given.
+fn fitting(most: usize, write: impl Fn(usize) -> String) -> String {
+    let texts = (2..=16).rev().map(|bits| write(1 << bits));
+    texts.into_iter().find(|text| text.len() <= most).unwrap_or_else(|| write(0))
+}
+
 #[cfg(test)]
 pub mod samples {
     //! Marks that any format must survive.
@@ -124,6 +130,13 @@ pub mod samples {
     /// A student with one file.
     pub fn with(status: Status) -> Student {
         Student { name: "anna".to_owned(), marks: vec![mark("copy", status, 0.0, 1.0)] }
+    }
+
+    /// A student with many long reports.
+    pub fn verbose() -> Student {
+        let report = "\u{1f980}\\\"".repeat(20_000);
+        let marks = (0..12).map(|_| Mark { report: report.clone(), ..mark("copy", Status::Wrong, 0.0, 1.0) });
+        Student { name: "anna".to_owned(), marks: marks.collect() }
     }
 
     pub fn class() -> Marks {
