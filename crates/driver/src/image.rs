@@ -143,6 +143,22 @@ pub fn contents(program: &[u8]) -> Contents {
     contents
 }
 
+/// The PTX in a program or library: in its fat binaries, of each that for the newest target; then
+/// as plain text, with what else is text behind it.
+pub fn texts(program: &[u8]) -> Vec<String> {
+    let magic = FAT_BINARY.to_le_bytes();
+    let at = (0..program.len().saturating_sub(16)).step_by(4).filter(|&at| program[at..at + 4] == magic);
+    let mut all: Vec<String> = at.filter_map(|at| ptx_of(&program[at..]).ok()).collect();
+    let begins = |at: usize| program[at..].starts_with(b".version ");
+    let mut from = 0;
+    while let Some(at) = (from..program.len()).find(|&at| begins(at)) {
+        let is_text = |at: &usize| program[*at].is_ascii_graphic() || program[*at].is_ascii_whitespace();
+        from = (at + 1..program.len()).find(|at| !is_text(at) || begins(*at)).unwrap_or(program.len());
+        all.push(String::from_utf8_lossy(&program[at..from]).into_owned());
+    }
+    all
+}
+
 fn decompress(file: &File<'_>) -> Done<Vec<u8>> {
     let failed = |what: &str| {
         say(&format!("PTX in a fat binary cannot be decompressed ({what})"));
@@ -196,6 +212,8 @@ mod tests {
         let binary =
             fat_binary(&[(2, 120, 0, b"\x7fELF", 4), (PTX, 75, 0, b"// old\0", 7), (PTX, 90, LZ4, &packed, 9)]);
         assert_eq!(ptx_of(&binary).unwrap(), "// newest");
+        let program = [b"\x7fELFcode".as_slice(), &binary, b"\0.version 7.8 {}text.version 8\n\0"].concat();
+        assert_eq!(texts(&program), ["// newest", ".version 7.8 {}text", ".version 8\n"]);
         let plain = fat_binary(&[(PTX, 80, 0, b"// only\0\0\0", 8), (2, 90, 0, b"....", 4)]);
         assert_eq!(ptx_of(&plain).unwrap(), "// only");
     }

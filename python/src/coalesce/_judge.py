@@ -364,7 +364,10 @@ def guard(text: str) -> list[dict[str, Any]]:
             add(node, "reaches_out", f"uses {node.id}")
         elif isinstance(node, ast.Attribute):
             hidden = node.attr.startswith("__") and node.attr != "__name__"
-            of_numpy = isinstance(node.value, ast.Name) and node.value.id in numpy
+            root = node.value
+            while isinstance(root, ast.Attribute):
+                root = root.value
+            of_numpy = isinstance(root, ast.Name) and root.id in numpy
             if hidden or node.attr in ATTRIBUTES.split() + FILES.split() * of_numpy:
                 add(node, "reaches_out", f"uses .{node.attr}")
     return problems

@@ -199,12 +199,21 @@ impl Contract {
 
     /// The launches of a side at these sizes. A launch of no blocks is left out.
     pub fn shapes(&self, side: Side, sizes: &Sizes) -> Result<Vec<Shape>, String> {
-        let launches = match side {
+        let shapes =
+            self.launches(side).iter().map(|launch| self.shape(launch, sizes)).collect::<Result<Vec<_>, _>>()?;
+        Ok(shapes.into_iter().filter(|shape| !shape.grid.contains(&0)).collect())
+    }
+
+    /// The kernels that a side launches.
+    pub fn kernels(&self, side: Side) -> Vec<&str> {
+        self.launches(side).iter().map(|launch| &*launch.kernel).collect()
+    }
+
+    fn launches(&self, side: Side) -> &[Launch] {
+        match side {
             Side::Candidate if !self.candidate.is_empty() => &self.candidate,
             _ => &self.launch,
-        };
-        let shapes = launches.iter().map(|launch| self.shape(launch, sizes)).collect::<Result<Vec<_>, _>>()?;
-        Ok(shapes.into_iter().filter(|shape| !shape.grid.contains(&0)).collect())
+        }
     }
 
     fn shape(&self, launch: &Launch, sizes: &Sizes) -> Result<Shape, String> {

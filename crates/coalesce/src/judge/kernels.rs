@@ -7,6 +7,8 @@
 //!
 //! *Invariant:* both sides get the same data, and nothing of the other's results.
 
+use std::path::Path;
+
 use common::random::Random;
 use device::LaunchConfig;
 use goals::metric::{Launched, Metric};
@@ -18,6 +20,7 @@ use simt::{Checks, Launch, LaunchError, Memory, Model, Program, Report};
 
 use super::contract::{Argument, Contract, Role, Shape, Side, Sizes, whole};
 use super::explain;
+use super::modules;
 use super::sizes;
 use super::verdict::{Measured, Verdict};
 
@@ -40,9 +43,9 @@ const NOTHING_COMPUTED: &str = "nothing_computed";
 /// What is judged.
 pub struct Request<'a> {
     pub contract: &'a Contract,
-    /// The names and texts of the reference and the candidate.
-    pub reference: (&'a str, &'a str),
-    pub candidate: (&'a str, &'a str),
+    /// The files of the reference and the candidate, and what they hold.
+    pub reference: (&'a Path, &'a [u8]),
+    pub candidate: (&'a Path, &'a [u8]),
     pub seed: u64,
     /// How many combinations of sizes, and how many drawn orders of each that has them.
     pub cases: usize,
@@ -97,14 +100,18 @@ struct Prepared<'a> {
 /// Judges. An error is the reference's or the contract's.
 pub fn judge(request: &Request<'_>) -> Result<Verdict, String> {
     let Request { contract, reference, candidate, seed, .. } = *request;
-    let mut verdict =
-        Verdict { reference: reference.0.to_owned(), candidate: candidate.0.to_owned(), seed, ..Verdict::default() };
-    let of_reference = |why: String| format!("the reference, {}: {why}", reference.0);
-    let parsed = |(name, text): (&str, &str)| ptx::parse(name, text).map_err(|errors| errors.to_string());
-    let reference = parsed(reference).map_err(of_reference)?;
+    let mut verdict = Verdict {
+        reference: reference.0.display().to_string(),
+        candidate: candidate.0.display().to_string(),
+        seed,
+        ..Verdict::default()
+    };
+    let module = |(file, bytes), side| modules::of_file(file, bytes, &contract.kernels(side));
+    let reference = module(reference, Side::Reference).map_err(|why| format!("the reference: {why}"))?;
     let mut random = Random::new(seed);
     verdict.sizes = sizes::drawn(contract.sizes.iter(), request.cases, &mut random);
-    let candidate = match parsed(candidate) {
+    (request.begins)(Side::Candidate);
+    let candidate = match module(candidate, Side::Candidate) {
         Ok(module) => module,
         Err(why) => {
             verdict.add("invalid", false, why, None);
@@ -132,7 +139,7 @@ pub fn judge(request: &Request<'_>) -> Result<Verdict, String> {
         let [reference, candidate] =
             sides.map(|(module, side)| measured(request, module, side, largest, &data).unwrap_or_default());
         if request.explains {
-            verdict.explanation = Some(explain::text(&recorded(request, &candidate), request.candidate.0)?);
+            verdict.explanation = Some(explain::text(&recorded(request, &candidate), &verdict.candidate)?);
         }
         verdict.kernels.reference = of_kernels(reference);
         verdict.kernels.candidate = of_kernels(candidate);
@@ -160,7 +167,8 @@ struct Compared<'a> {
 impl Compared<'_> {
     fn reference(&self, module: &Module) -> Result<Expected, String> {
         let of_reference = |why: String| {
-            format!("the reference, {} (at {}): {why}", self.request.reference.0, super::verdict::shown(self.sizes))
+            let file = self.request.reference.0.display();
+            format!("the reference, {file} (at {}): {why}", super::verdict::shown(self.sizes))
         };
         let told = |failed| match failed {
             Failed::Stopped(why) | Failed::Cannot(why) => of_reference(why),
@@ -291,7 +299,12 @@ impl<'a> Prepared<'a> {
     fn new(contract: &'a Contract, module: &Module, side: Side, sizes: &Sizes, steps: u64) -> Result<Self, Failed> {
         let mut memory = Memory::new(MEMORY);
         let program = Program::load(module, &mut memory).map_err(|error| Failed::Cannot(error.to_string()))?;
-        let shapes = contract.shapes(side, sizes).map_err(Failed::Cannot)?;
+        let mut shapes = contract.shapes(side, sizes).map_err(Failed::Cannot)?;
+        for shape in &mut shapes {
+            if let Some(known) = modules::kernel_named(module, &shape.kernel) {
+                shape.kernel = known.to_owned();
+            }
+        }
         let mut addresses = Vec::new();
         for argument in &contract.arguments {
             let length = argument.length(sizes).map_err(Failed::Cannot)?;
@@ -428,7 +441,7 @@ fn recorded(request: &Request<'_>, launches: &[Timed]) -> Vec<RecordedKernel> {
         let time = timed.time();
         RecordedKernel {
             kernel: kernel.clone(),
-            module: request.candidate.0.to_owned(),
+            module: request.candidate.0.display().to_string(),
             launches: 1,
             shapes: vec![(config, 1)],
             counted: Some(timed.report.clone()),

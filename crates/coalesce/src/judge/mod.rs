@@ -6,7 +6,7 @@
 //! | file | contents |
 //! | --- | --- |
 //! | `contract`, `element`, `sizes` | what a PTX kernel takes; numbers of each type; which sizes are tried |
-//! | `kernels` | judges PTX |
+//! | `kernels`, `modules` | judges PTX; finds it in files |
 //! | `python` | judges Python, with the script `_judge.py` of the Python package |
 //! | `explain` | where a candidate's cost arises |
 //! | `confined` | processes apart, with limits and in the sandbox that `cargo learn grade` has |
@@ -20,6 +20,7 @@ mod contract;
 mod element;
 mod explain;
 mod kernels;
+mod modules;
 mod python;
 mod sizes;
 mod verdict;
@@ -46,11 +47,11 @@ const CANDIDATE: &str = "judging the candidate";
 /// refused, 2 if the reference or the request is wrong.
 #[derive(Args, Debug)]
 pub struct Options {
-    /// What is right: PTX, or a Python file with `inputs(n, ..., rng)`, whose other parameters are
+    /// What is right: PTX, a program or library with PTX in it, or a Python file with `inputs(n, ..., rng)`, whose other parameters are
     /// sizes, and `reference(*inputs)` in NumPy
     #[arg(long, value_name = "REF")]
     reference: PathBuf,
-    /// What is judged: PTX, or a Python file with `candidate(*inputs, *outputs)`, which launches
+    /// What is judged: PTX, a program or library with PTX in it, or a Python file with `candidate(*inputs, *outputs)`, which launches
     /// kernels (numba, Triton) on arrays of the device
     #[arg(long, value_name = "NEW")]
     candidate: PathBuf,
@@ -110,12 +111,10 @@ pub fn main(options: &Options) -> Result<u8, String> {
 /// The verdict, of a process apart.
 fn verdict(options: &Options) -> Result<Verdict, String> {
     model(options)?;
-    let both = |ending: &str| [&options.reference, &options.candidate].iter().all(|file| ends_in(file, ending));
-    if both("py") {
-        return python::judge(options);
-    }
-    if !both("ptx") {
-        return Err("--reference and --candidate: give two files of PTX (.ptx), or two of Python (.py)".to_owned());
+    match [&options.reference, &options.candidate].map(|file| ends_in(file, "py")) {
+        [true, true] => return python::judge(options),
+        [false, false] => {}
+        _ => return Err("--reference and --candidate: give two Python files, or two with PTX".to_owned()),
     }
     let arguments = std::env::args_os().skip(1);
     let ended = confined::own_program(arguments.chain(["--confined".into()]), &options.limits)?;
@@ -142,18 +141,17 @@ fn verdict(options: &Options) -> Result<Verdict, String> {
 /// Judges in this process, which confines itself once it has read its files.
 fn one(options: &Options) -> Result<Verdict, String> {
     let model = model(options)?;
-    let read = |file: &Path| std::fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()));
-    let [reference, candidate] = [&options.reference, &options.candidate].map(|file| read(file));
-    let (reference, candidate) = (reference?, candidate?);
+    let read = |file: &Path| std::fs::read(file).map_err(|error| format!("{}: {error}", file.display()));
+    let (reference, candidate) = (read(&options.reference)?, read(&options.candidate)?);
     let file =
         options.contract.as_ref().ok_or("--contract FILE.toml: PTX needs one, which says what the kernel takes")?;
-    let contract = Contract::parse(&read(file)?).map_err(|why| format!("{}: {why}", file.display()))?;
+    let text = String::from_utf8_lossy(&read(file)?).into_owned();
+    let contract = Contract::parse(&text).map_err(|why| format!("{}: {why}", file.display()))?;
     confined::enter(&options.limits)?;
-    let names = [&options.reference, &options.candidate].map(|file| file.display().to_string());
     kernels::judge(&Request {
         contract: &contract,
-        reference: (&names[0], &reference),
-        candidate: (&names[1], &candidate),
+        reference: (&options.reference, &reference),
+        candidate: (&options.candidate, &candidate),
         seed: options.seed,
         cases: options.cases as usize,
         schedules: options.schedules.into(),

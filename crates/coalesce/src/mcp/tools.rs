@@ -61,8 +61,8 @@ pub fn list() -> Value {
         "schedules": number("Compare each launch with so many other orders of blocks and warps"),
     });
     let judge = json!({
-        "reference": text("A file that says what is right: PTX (.ptx), or Python with inputs(n, ..., rng) and reference(*inputs)"),
-        "candidate": text("The file to judge: PTX, or Python with candidate(*inputs, *outputs)"),
+        "reference": text("A file that says what is right: PTX, a program with PTX in it, or Python with inputs(n, ..., rng) and reference(*inputs)"),
+        "candidate": text("The file to judge: PTX, a program with PTX in it, or Python with candidate(*inputs, *outputs)"),
         "contract": text("For PTX, a file (.toml) with sizes, arguments and launches"),
         "folder": folder,
         "seed": number("Draw sizes, data and orders from this number; usually 1"),

@@ -57,6 +57,47 @@ fn the_seed_decides_everything() {
     assert!(text.lines().all(|line| line.len() <= 100), "{text}");
 }
 
+/// As a program of nvcc: code, and a fat binary.
+fn with_fat_binary(ptx: &str) -> Vec<u8> {
+    let mut file = vec![0u8; 64];
+    file[0] = 1;
+    file[4] = 64;
+    for at in [8, 16] {
+        file[at..at + 4].copy_from_slice(&(ptx.len() as u32).to_le_bytes());
+    }
+    file[28] = 80;
+    file.extend(ptx.as_bytes());
+    let header = [0xba55_ed50u32.to_le_bytes(), [1, 0, 16, 0]].concat();
+    [b"\x7fELFcode".as_slice(), &header, &(file.len() as u64).to_le_bytes(), &file, b"data"].concat()
+}
+
+#[test]
+fn ptx_is_found_in_programs_by_the_kernels_name_in_the_source() {
+    let bench = Bench::new();
+    let contract = beside("scale.toml");
+    let more = ["--contract", contract.to_str().expect("UTF-8"), "--cases", "3"];
+    let mangled = SCALE.replace("scale(", "_Z5scalejfPfS_(");
+    let other = SCALE.replace("scale(", "other(");
+    let write = |name: &str, bytes: &[u8]| {
+        let path = bench.folder.path().join(name);
+        std::fs::write(&path, bytes).expect("a file");
+        path
+    };
+    let nvcc = write("nvcc", &[with_fat_binary(&other), with_fat_binary(&mangled)].concat());
+    // As `include_str!` leaves it: text follows text.
+    let rust =
+        write("rust", &[b"\x7fELF\0\x01", other.as_bytes(), b"{\n}\0", SCALE.as_bytes(), b"a text {}\xff"].concat());
+    for candidate in [&nvcc, &rust] {
+        let (verdict, code) = verdict(&beside("scale.ptx"), candidate, &more);
+        assert_eq!((&verdict["verdict"], code), (&json!("right"), Some(0)), "{verdict}");
+        assert!(verdict["kernels"]["candidate"][0]["kernel"].as_str().is_some_and(|it| it.starts_with("scale")));
+    }
+    let (verdict, code) = verdict(&nvcc, &write("none", b"\x7fELF, and no PTX"), &more);
+    assert_eq!((rule(&verdict), code), ("invalid", Some(1)), "{verdict}");
+    let text = error(&write("only other", &with_fat_binary(&other)), &nvcc, &more);
+    assert!(text.contains("only other: there is no PTX in it with scale; nvcc puts PTX"), "{text}");
+}
+
 #[test]
 fn the_costliest_access_is_drawn() {
     let bench = Bench::new();
@@ -159,7 +200,7 @@ fn what_cannot_be_judged_is_one_line() {
         ),
         ("the reference, ", error(&faulty, &reference, &usual)),
         ("none.ptx: No such file", error(&reference, &bench.folder.path().join("none.ptx"), &usual)),
-        ("give two files of PTX (.ptx), or two of Python", error(&reference, &bench.file("a.c", ""), &usual)),
+        ("give two Python files, or two with PTX", error(&reference, &bench.file("a.py", ""), &usual)),
         (
             "--model: there is no 'voodoo'",
             error(&reference, &reference, &[&usual[..], &["--model", "voodoo"]].concat()),
