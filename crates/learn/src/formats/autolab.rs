@@ -3,7 +3,12 @@
 //! them as a table (<https://docs.autolabproject.com/features/formatted-feedback/>).
 //!
 //! A lab in Autolab has a problem for each exercise, of the same name. A file that was not judged
-//! has no score.
+//! has no score. The rule of `autograde-Makefile`, in an image that has this clone, compiled:
+//!
+//! ```sh
+//! mkdir -p class/student/padding && cp kernel.rs class/student/padding/
+//! cd CLONE && cargo learn grade "$OLDPWD/class" --only padding --format autolab
+//! ```
 //!
 //! *Invariant:* no line of a report begins with a brace, so that none is taken for the scores.
 

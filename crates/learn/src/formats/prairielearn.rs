@@ -2,6 +2,13 @@
 //! <https://prairielearn.readthedocs.io/en/latest/externalGrading/#grading-results>.
 //!
 //! A submission of which nothing could be judged is "not gradable", which costs no attempt.
+//!
+//! In the grader's container, whose image has this clone, compiled:
+//!
+//! ```sh
+//! mkdir -p class /grade/results && cp -R /grade/student class/student
+//! cargo learn grade class --only padding --format prairielearn --out /grade/results/results.json
+//! ```
 
 use serde::Serialize;
 
