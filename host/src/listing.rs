@@ -76,9 +76,8 @@ const NO_GPU: &str =
 a model adds SMs, caches and predicted times.";
 
 /// Said above the table of models.
-const MODELS: &str =
-    "Models, for --device sim:MODEL. Threads, L1 and shared memory are per multiprocessor (SM), of L1 and
-shared memory the most: one memory holds both on many. DRAM: predicted bandwidth of a streaming read.";
+const MODELS: &str = "Models, for --device sim:MODEL. Threads, L1 and shared memory are per multiprocessor (SM). Where
+L1 and shared memory divide one memory, each is at its largest. DRAM: predicted streaming reads.";
 
 /// Titles, and a row for each property.
 fn by_columns(devices: &[&Properties]) -> (Vec<String>, Vec<Vec<String>>) {

@@ -8,6 +8,7 @@ export class Form {
   constructor(form, choices) {
     this.choices = choices;
     this.controls = [...form.elements].filter((control) => control.name);
+    this.groups = [...form.querySelectorAll("fieldset")].map((group) => [...group.querySelectorAll("[type=checkbox]")]);
     this.first = new Map(this.controls.map((control) => [control.name, value(control)]));
     this.read();
   }
@@ -61,8 +62,11 @@ export class Form {
     }
   }
 
-  /// Shows the values of sliders.
+  /// Shows the values of sliders, and ticks what runs where nothing is ticked.
   slid() {
+    for (const group of this.groups) {
+      if (!group.some(({ checked }) => checked)) for (const control of group) control.checked = "usual" in control.dataset;
+    }
     for (const control of this.controls) {
       if (control.type !== "range") continue;
       const says = control.dataset.names?.split("|")[control.value] ?? control.value;
@@ -73,10 +77,12 @@ export class Form {
 
   /// The flags of the command line, without the device, and without this one.
   flags(without) {
+    const isUsual = ({ checked, dataset }) => checked === "usual" in dataset;
+    const usual = new Set(this.groups.filter((group) => group.every(isUsual)).flat());
     return this.controls.flatMap((control) => {
       const { flag, with: companion = "" } = control.dataset;
       if (!flag || flag === "device" || flag === without) return [];
-      if (isSwitch(control)) return control.checked ? [`--${flag}`] : [];
+      if (isSwitch(control)) return control.checked && !usual.has(control) ? [`--${flag}`] : [];
       const given = control.value.trim();
       return given === "" ? [] : [`--${flag}`, companion + given];
     });

@@ -42,20 +42,32 @@ pub fn of(entry: &Entry) -> Markup {
     }
 }
 
-/// The switches below a heading.
+/// The switches below a heading. Those that run without any are ticked, unless the page begins with
+/// others.
 fn group(entry: &Entry, heading: &str, switches: &[&Arg]) -> Markup {
+    let own = || switches.iter().filter(|flag| flag.get_help_heading().unwrap_or("Options") == heading);
+    let chosen = own().any(|flag| start(entry, flag).is_some());
     html! {
         fieldset {
             legend { (heading.split(" (").next().unwrap_or(heading)) }
-            @for flag in switches.iter().filter(|flag| flag.get_help_heading().unwrap_or("Options") == heading) {
+            @for flag in own() {
                 @let name = flag.get_long().unwrap_or_default();
+                @let usual = is_usual(heading, name);
+                @let checked = start(entry, flag).is_some() || usual && !chosen;
                 label.switch title=(help(flag)) {
-                    input type="checkbox" name=(name) data-flag=(name) checked[start(entry, flag).is_some()];
+                    input type="checkbox" name=(name) data-flag=(name) data-usual[usual] checked[checked];
                     " " (name.replace('-', " "))
                 }
             }
         }
     }
+}
+
+/// Whether a variant runs where none of its heading is chosen: the heading says which do.
+fn is_usual(heading: &str, name: &str) -> bool {
+    let Some((_, usual)) = heading.split_once(" (default: ") else { return false };
+    let usual = usual.trim_end_matches(')').split(';').next().unwrap_or_default();
+    matches!(usual, "all" | "both") || usual.split(", ").any(|flag| flag.strip_prefix("--") == Some(name))
 }
 
 /// The choice of a GPU, of which `first` is chosen at first, and of another variant or GPU to draw
@@ -189,6 +201,24 @@ mod tests {
                 assert!(form.contains(&format!("data-flag=\"{name}\"")), "{}: {name}", entry.name);
             }
         }
+    }
+
+    #[test]
+    fn what_runs_is_ticked() {
+        let ticked = |lab: &str| {
+            let form = of(Entry::named(lab).unwrap()).into_string();
+            let boxes = form.split("<input type=\"checkbox\" name=\"").skip(1);
+            let checked = boxes.filter(|it| it.split('>').next().unwrap().contains(" checked"));
+            checked.map(|it| it.split('"').next().unwrap().to_owned()).collect::<Vec<_>>().join(" ")
+        };
+        // All of a kind; all but the timed ones; what the page begins with instead.
+        assert_eq!(ticked("constant"), "polynomial gamma lookup constant global");
+        assert_eq!(ticked("pitch"), "by-rows linear pitched");
+        assert_eq!(ticked("matmul"), "naive tiled16 tiled32");
+        assert!(is_usual("Kinds (default: --one, --two; with times also --more)", "two"));
+        assert!(
+            !is_usual("Kinds (default: --one, --two; with times also --more)", "more") && !is_usual("Options", "all")
+        );
     }
 
     #[test]

@@ -32,7 +32,17 @@ export async function controls(path) {
   const names = await page.locator("#setting input[type=checkbox]").evaluateAll((all) => all.map(({ name }) => name));
   for (const name of names) {
     const command = await page.locator("#command").textContent();
-    const before = await page.locator(`#setting [name="${name}"]`).isChecked();
+    const box = page.locator(`#setting [name="${name}"]`);
+    const before = await box.isChecked();
+    const ticked = () => box.evaluate((it) => it.closest("fieldset").querySelectorAll(":checked").length);
+    // Where the only tick is taken away, what runs then is ticked.
+    if (before && (await ticked()) === 1) {
+      await set(page, name, false);
+      if ((await ticked()) === 0) wrong.push(`without ${name} nothing is ticked`);
+      await page.goto(address + path);
+      await settled(page);
+      continue;
+    }
     await set(page, name, !before);
     if ((await page.locator("#command").textContent()) === command) wrong.push(`${name} changes nothing`);
     if (!page.url().includes(`${name}=`)) wrong.push(`the address has no ${name}: ${page.url()}`);
@@ -133,7 +143,7 @@ const GOALS = {
   "gram.html": ["slide", ["1", "Not yet: 1024 bank conflicts."], ["3", "Done: 0 bank conflicts."]],
   "matmul.html": ["slide", ["1", "Not yet: 4.00 loads of each element, 2 too many."], ["2", "Done: 2.00 loads of each element."]],
   "reduce.html": ["slide", ["2", "Not yet: 26144 warp instructions, 5840 too many."], ["3", "Done: 14352 warp instructions."]],
-  "dot.html": ["slide", ["1", "Not yet: 272 requests, 173 too many."], ["2", "Done: 68 requests."]],
+  "dot.html": ["slide", ["0", "Not yet: 992 requests, 661 too many."], ["1", "Done: 272 requests."]],
   "rows.html": ["slide", ["2", "Not yet: 16.0 sectors a load, 12 too many."], ["1", "Done: 4.00 sectors a load."]],
   "layout.html": ["slide", ["1", "Not yet: 3.00 times the sectors of its words, 2 too many."], ["3", "Done: 1.00 times the sectors of its words."]],
   "constant.html": ["slide", ["1", "Not yet: 1.00 addresses a load, 7 too few."], ["2", "Done: 30.2 addresses a load."]],

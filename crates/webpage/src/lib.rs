@@ -3,6 +3,7 @@
 //!
 //! ```text
 //! lib        the frame, and what stands in it: headings, sentences      page.css  page.js
+//! glossary   the field's words, explained where they first stand
 //! listing    source with the counts of each line, as a heat map         the look; sorting, unfolding
 //! prose      Markdown as HTML, with the feature `prose`                 frame.css: of several pages
 //! ```
@@ -12,10 +13,12 @@
 //! shows without the script.
 #![forbid(unsafe_code)]
 
+mod glossary;
 mod listing;
 #[cfg(feature = "prose")]
 pub mod prose;
 
+pub use glossary::explained;
 pub use listing::{Counts, Entry, Line, Listing, Ptx};
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
@@ -137,15 +140,20 @@ pub fn numbers(sentence: &str) -> Markup {
     html! {
         @for (index, word) in sentence.split(' ').enumerate() {
             @if index > 0 { " " }
-            @let inside = word.trim_start_matches('(');
-            @let number = inside.trim_end_matches(['.', ',', ';', ':', '%', ')']);
-            @if !number.is_empty() && number.parse::<f64>().is_ok_and(f64::is_finite) {
-                (&word[..word.len() - inside.len()]) b { (number) } (&inside[number.len()..])
-            } @else {
-                (word)
+            @match number(word) {
+                Some(number) => (number),
+                None => (word),
             }
         }
     }
+}
+
+/// A word that is a number, standing out between its brackets and points; `None` if it is none.
+fn number(word: &str) -> Option<Markup> {
+    let inside = word.trim_start_matches('(');
+    let number = inside.trim_end_matches(['.', ',', ';', ':', '%', ')']);
+    let is_number = !number.is_empty() && number.parse::<f64>().is_ok_and(f64::is_finite);
+    is_number.then(|| html! { (&word[..word.len() - inside.len()]) b { (number) } (&inside[number.len()..]) })
 }
 
 #[cfg(test)]

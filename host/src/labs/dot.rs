@@ -77,11 +77,11 @@ impl Lab for Dot {
             ],
         }),
         goals: &[Goal {
-            ask: "Make at most a tenth of the requests to global memory.",
+            ask: "Make at most a third of the requests to global memory.",
             row: Row::Named(""),
             measure: &ALL_REQUESTS,
             unit: " requests",
-            bound: Bound::AtMost(Target::Part(0.1, Row::Named("global-linear"))),
+            bound: Bound::AtMost(Target::Part(1.0 / 3.0, Row::Named("global-linear"))),
             except: &[],
         }],
         ..Showcase::DEFAULTS

@@ -3,9 +3,9 @@
 
 use picture::{OccupancyChart, OccupancyRow};
 use simt::Model;
-use simt::models::Limiter;
 
 use super::lab_report::LabReport;
+use super::measures::limits;
 use super::subject::Subject;
 use super::variant_report::VariantReport;
 
@@ -32,9 +32,8 @@ pub(super) fn chart(report: &LabReport) -> Option<OccupancyChart> {
 
 fn of_counts(variant: &VariantReport) -> Option<OccupancyRow> {
     let occupancy = variant.counters.as_ref()?.occupancy?;
-    let limits: Vec<_> = occupancy.limiters().map(Limiter::name).collect();
     let (name, blocks, percent) = (variant.name.clone(), occupancy.blocks(), occupancy.percent());
-    Some(OccupancyRow { name, blocks, percent, limit: limits.join(", ") })
+    Some(OccupancyRow { name, blocks, percent, limit: limits(variant.counters.as_ref()?)? })
 }
 
 fn of_facts(variant: &VariantReport, model: &Model) -> Option<OccupancyRow> {

@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use device::{Model, Properties};
 use picture::{LaneChart, OccupancyChart};
+use simt::prediction::Bound;
 
 use wording::WIDTH;
 
@@ -117,7 +118,7 @@ impl Page {
         }
         if !report.why {
             page.conclusions = few(&report.conclusions);
-            page.conclusions.extend(table::alike(&variants).map(same_times));
+            page.conclusions.extend(table::alike(&variants).map(|times| same_times(times, &variants)));
             page.conclusions.extend(report.right_in_orders());
         }
         page.legend = explanations::not_verified(shown);
@@ -153,10 +154,13 @@ fn worded(grid: &mut Table, first: FirstScreen) {
 }
 
 /// What is said of predicted times that are about the same.
-fn same_times([least, most]: [f64; 2]) -> String {
+fn same_times([least, most]: [f64; 2], variants: &[VariantReport]) -> String {
     let [least, most] = [least, most].map(units::milliseconds);
     match least == most {
         true => format!("All rows are predicted to take {least}."),
+        false if variants.iter().filter_map(VariantReport::predicted_time).all(|time| time.limit == Bound::Launch) => {
+            format!("The predicted times, {least} to {most}, are alike: the launch takes most of each.")
+        }
         false => format!("The predicted times, {least} to {most}, do not differ enough to say which is shorter."),
     }
 }

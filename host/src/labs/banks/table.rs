@@ -165,8 +165,8 @@ pub(super) const CONCLUSIONS: &[Conclusion] = &[
         &[Times(STRIDE_32, STRIDE_1, &TIME)],
     ),
     Conclusion::new(
-        "An even stride costs the largest power of two that divides it, up to 32: {} wavefronts at stride 2, {} at 16, {} at 32. Stride 33 \
-         takes {}. Words of 16 bytes go in {} parts, without conflicts.",
+        "An even stride costs the largest power of two that divides it, up to 32, in wavefronts (passes over the banks): {} at stride 2, {} \
+         at 16, {} at 32. Stride 33 takes {}. Words of 16 bytes go in {} parts, without conflicts.",
         &[
             Of(Row::Named("stride-2"), &SHARED_LOAD_WAVEFRONTS),
             Of(Row::Named("stride-16"), &SHARED_LOAD_WAVEFRONTS),
@@ -240,7 +240,7 @@ pub(super) const SHOWCASE: Showcase = Showcase {
     access: "shared load",
     slider: Some(Slider { flag: "stride", title: "stride, words", range: (0, 33, 32), other: 33, with: "" }),
     goals: &[Goal {
-        ask: "Find a stride without bank conflicts, other than 0 and 1.",
+        ask: "Find a stride without bank conflicts (wavefronts beyond the first), other than 0 and 1.",
         row: Row::At(&[]),
         measure: &SHARED_LOAD_CONFLICTS,
         unit: " conflicts a load",

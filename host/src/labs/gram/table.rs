@@ -76,9 +76,9 @@ const PADDED32: Row = Row::Named("padded32");
 
 /// The wavefronts of a load down a column of the tile: half of the loads are such, and the others
 /// are along a row, without conflicts, as all are in the padded tile.
-fn down_a_column(report: &LabReport) -> Option<Cell> {
+fn down_a_column(report: &LabReport, tiled: Row, padded: Row) -> Option<Cell> {
     let of = |row: Row| SHARED_LOAD_WAVEFRONTS.of(row.find(report)?)?.value;
-    Some(Cell::number(2.0 * of(TILED32)? - of(PADDED32)?))
+    Some(Cell::number(2.0 * of(tiled)? - of(padded)?))
 }
 
 /// What a terminal shows first.
@@ -117,16 +117,19 @@ pub(super) const CONCLUSIONS: &[Conclusion] = &[
         limit.is_some_and(|(_, percent)| percent > 100.0)
     })]),
     Conclusion::new(
-        "A load down a column of the 32 x 32 tile takes {} wavefronts, along a row {}: {} on average. With one more column every load takes {}.",
+        "A load down a column takes {} wavefronts in the 32 x 32 tile and {} in the 16 x 16, along a row {}: {} and {} on average. With one \
+         more column every load takes {}.",
         &[
-            Whole(down_a_column),
+            Whole(|report| down_a_column(report, TILED32, PADDED32)),
+            Whole(|report| down_a_column(report, TILED16, PADDED16)),
             Of(PADDED32, &SHARED_LOAD_WAVEFRONTS),
             Of(TILED32, &SHARED_LOAD_WAVEFRONTS),
+            Of(TILED16, &SHARED_LOAD_WAVEFRONTS),
             Of(PADDED32, &SHARED_LOAD_WAVEFRONTS),
             Of(PADDED16, &SHARED_LOAD_WAVEFRONTS),
         ],
     )
-    .holds(&[Holds::More(2, 3), Holds::Same(3, 4)]),
+    .holds(&[Holds::More(3, 5), Holds::Same(5, 6)]),
     // G80 and GT200 have no blocks of 32 x 32 threads.
     Conclusion::new(
         "On average of the two tiles, a shared load takes {} wavefronts with 16 x 16 and {} with 16 x 17.",

@@ -85,6 +85,24 @@ const LOADED_LINES: Measure = of_fact("lines", |variant| {
     Some(Cell::number(counters.model?.global_load.transactions as f64 / counters.global.load.requests as f64))
 });
 
+/// What padding gains on Fermi, and on the device.
+const ON_FERMI: &[Gap] = &[
+    Fact(LINEAR, "pitch_bytes"),
+    Fact(PITCHED, "pitch_bytes"),
+    Of(Row::Named("rows-pitched on fermi"), &MOVED_A_LOAD),
+    Of(Row::Named("rows-linear on fermi"), &MOVED_A_LOAD),
+    Of(PITCHED, &EXTRA_MEMORY),
+    Of(PITCHED, &MOVED_A_LOAD),
+    Of(LINEAR, &MOVED_A_LOAD),
+];
+
+/// Whether the device counts as every GPU since Volta does.
+fn is_newer(report: &LabReport) -> bool {
+    LINEAR.find(report).and_then(|row| row.fact("model")?.as_str()) == Some(NEWER)
+}
+
+const NEWER_BESIDE: Holds = Holds::If(is_newer);
+
 /// The floats of a row.
 fn columns(report: &LabReport) -> Option<u64> {
     report.parameters.get("cols")?.as_u64()
@@ -135,16 +153,22 @@ pub(super) const CONCLUSIONS: &[Conclusion] = &[
     ),
     Conclusion::new(
         "On Fermi, padding rows of {} bytes to {}, so that each starts at a line of 128 bytes, moves {} bytes for each requested instead \
-         of {}, for {} more memory.",
-        &[
-            Fact(LINEAR, "pitch_bytes"),
-            Fact(PITCHED, "pitch_bytes"),
-            Of(Row::Named("rows-pitched on fermi"), &MOVED_A_LOAD),
-            Of(Row::Named("rows-linear on fermi"), &MOVED_A_LOAD),
-            Of(PITCHED, &EXTRA_MEMORY),
-        ],
+         of {}, for {} more memory. Since Volta, with sectors of 32 bytes, it gains nothing: {} for each either way.",
+        ON_FERMI,
     )
-    .holds(&[Holds::More(3, 2)]),
+    .holds(&[Holds::More(3, 2), Holds::Same(5, 6), NEWER_BESIDE]),
+    Conclusion::new(
+        "On Fermi, padding rows of {} bytes to {}, so that each starts at a line of 128 bytes, moves {} bytes for each requested instead \
+         of {}, for {} more memory; since Volta {} instead of {}.",
+        ON_FERMI,
+    )
+    .holds(&[Holds::More(3, 2), Holds::More(6, 5), NEWER_BESIDE]),
+    Conclusion::new(
+        "On Fermi, padding rows of {} bytes to {}, so that each starts at a line of 128 bytes, moves {} bytes for each requested instead \
+         of {}, for {} more memory.",
+        ON_FERMI,
+    )
+    .holds(&[Holds::More(3, 2), Holds::If(|report| !is_newer(report))]),
     Conclusion::new(
         "By rows, a load takes {} with and without padding, since rows of {} bytes start at a sector anyway; padding takes {} more memory.",
         &[Of(LINEAR, &A_LOAD_IN_UNITS), Fact(LINEAR, "pitch_bytes"), Of(PITCHED, &EXTRA_MEMORY), Of(PITCHED, &A_LOAD_IN_UNITS)],

@@ -198,12 +198,12 @@ pub(super) const FIRST: FirstScreen = FirstScreen {
     words: &[("best", "wide words")],
     removes: &[
         Removes { step: "reduce1", what: "", measure: IDLE_LANES },
-        Removes { step: "reduce2", what: "idle lanes per instruction", measure: IDLE_LANES },
-        Removes { step: "reduce3", what: "bank conflicts", measure: BANK_CONFLICTS_FIRST },
-        Removes { step: "reduce4", what: "idle threads: half the blocks", measure: LAUNCHED_BLOCKS },
-        Removes { step: "reduce5", what: "barriers", measure: BARRIERS },
-        Removes { step: "reduce6", what: "accesses to shared memory", measure: SHARED_REQUESTS },
-        Removes { step: "best", what: "loads from global memory", measure: LOAD_REQUESTS },
+        Removes { step: "reduce2", what: "idle lanes (of 32, on average)", measure: IDLE_LANES },
+        Removes { step: "reduce3", what: "bank conflicts (further wavefronts)", measure: BANK_CONFLICTS_FIRST },
+        Removes { step: "reduce4", what: "idle threads (blocks of all passes)", measure: LAUNCHED_BLOCKS },
+        Removes { step: "reduce5", what: "barriers (of warps)", measure: BARRIERS },
+        Removes { step: "reduce6", what: "shared memory (accesses)", measure: SHARED_REQUESTS },
+        Removes { step: "best", what: "global memory (loads)", measure: LOAD_REQUESTS },
     ],
     left_out: &[],
 };
@@ -223,7 +223,8 @@ pub(super) const CONCLUSIONS: &[Conclusion] = &[
     )
     .holds(&[ONE_SIZE, Holds::If(|report| REDUCE1.find(report).is_some())]),
     Conclusion::new(
-        "Five steps each remove one waste and leave {} of reduce1's instructions; fewer, wider loads leave {}.",
+        "Five steps each remove one waste and leave {} of reduce1's instructions; bank conflicts add time, not instructions. Fewer, wider \
+         loads leave {}.",
         &[Percent(REDUCE6, REDUCE1, EXECUTED), Percent(BEST, REDUCE1, EXECUTED)],
     )
     .holds(&[ONE_SIZE]),

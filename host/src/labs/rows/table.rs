@@ -11,9 +11,9 @@ use simt::prediction::Bound;
 use crate::labs::inputs::MatrixFlags;
 use crate::labs::showcase::{Showcase, Steps};
 use crate::labs::variants::{Chosen, VariantSpec, Variants, variant};
-use crate::report::Gap::{AsFast, Of};
+use crate::report::Gap::{self, AsFast, Of, Times};
 use crate::report::measures::{A_LOAD_IN_UNITS, PREDICTED_TIME, SECTORS_A_LOAD, THREADS_FIRST, TRANSACTIONS_A_LOAD};
-use crate::report::{self, Conclusion, Cost, FirstScreen, Goal, Holds, Row, Target};
+use crate::report::{self, Conclusion, Cost, FirstScreen, Goal, Holds, LabReport, Measure, Row, Target};
 
 /// A kernel of the course: the matrix, and the results.
 pub(super) type Plain = SafeKernel<(launch::Matrix<f32>, launch::DisjointSlice<f32>)>;
@@ -159,6 +159,24 @@ const SHARED: Row = Row::Named("sum-shared-linear");
 const MEANS_GLOBAL: Row = Row::Named("column-means-global-linear");
 const MEANS_SHARED: Row = Row::Named("column-means-shared-linear");
 
+/// What a row's thread and a row's block cost, and how many more threads there are.
+const TIMES: &[Gap] = &[
+    Of(GLOBAL, &A_LOAD_IN_UNITS),
+    Of(GLOBAL, &PREDICTED_TIME),
+    Of(SHARED, &A_LOAD_IN_UNITS),
+    Of(SHARED, &PREDICTED_TIME),
+    Times(SHARED, GLOBAL, &THREADS_FIRST),
+];
+
+/// Whether a block for each row gains more than its loads take fewer sectors.
+fn gains_by_threads(report: &LabReport) -> bool {
+    let ratio = |measure: &Measure| {
+        let of = |row: Row| measure.of(row.find(report)?)?.value;
+        Some(of(GLOBAL)? / of(SHARED)?)
+    };
+    ratio(&PREDICTED_TIME).zip(ratio(&A_LOAD_IN_UNITS)).is_some_and(|(times, sectors)| times > 1.2 * sectors)
+}
+
 /// What a terminal shows first.
 pub(super) const FIRST: FirstScreen = FirstScreen {
     axes: &[],
@@ -180,16 +198,17 @@ pub(super) const CONCLUSIONS: &[Conclusion] = &[
         ],
     ),
     Conclusion::new(
+        "With a thread for each row, a warp reads down a column: {} a load, {}. With a block for each row it reads along the row: {}, {}; \
+         {} times the threads do the rest. For column means, a thread for each column reads along rows, too.",
+        TIMES,
+    )
+    .holds(&[Holds::More(0, 2), Holds::If(gains_by_threads)]),
+    Conclusion::new(
         "With a thread for each row, a warp reads down a column: {} a load, {}. With a block for each row it reads along the row: {}, {}. \
          For column means, a thread for each column does so, too.",
-        &[
-            Of(GLOBAL, &A_LOAD_IN_UNITS),
-            Of(GLOBAL, &PREDICTED_TIME),
-            Of(SHARED, &A_LOAD_IN_UNITS),
-            Of(SHARED, &PREDICTED_TIME),
-        ],
+        TIMES,
     )
-    .holds(&[Holds::More(0, 2)]),
+    .holds(&[Holds::More(0, 2), Holds::If(|report| !gains_by_threads(report))]),
     Conclusion::new(
         "With a thread for each row, a warp reads down a column: {} a load. With a block for each row it reads along the row: {}.",
         &[Of(GLOBAL, &A_LOAD_IN_UNITS), Of(SHARED, &A_LOAD_IN_UNITS)],

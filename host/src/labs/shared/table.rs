@@ -115,14 +115,15 @@ pub(super) const FIRST: FirstScreen = FirstScreen {
     columns: &[RESIDENT_BLOCKS, BLOCKS_DRAWN, OCCUPANCY_FIRST, BLOCK_LIMITS],
     words: &[("shared_KiB", "KiB per block")],
     removes: &[],
-    left_out: &[],
+    // Their blocks are alike: what differs is what the driver is asked for.
+    left_out: &["carveout-N"],
 };
 
 pub(super) const CONCLUSIONS: &[Conclusion] = &[
     Conclusion::new("Static shared memory is {} as dynamic of the same size.", &[AsFast(STATIC, DYNAMIC)]),
     Conclusion::new(
-        "Up to 27 KiB per block, {} blocks fit on a multiprocessor of an {}; with more, fewer do: {} at 48 KiB, {} at {} KiB, which is \
-         {} occupancy.",
+        "Up to 27 KiB per block, {} blocks fit on a multiprocessor of an {}; with more, fewer do: {} at 48 KiB, {} at {} KiB, which \
+         is {} occupancy (of the warps that it can hold).",
         &[
             Of(Row::Named("dynamic-27"), &RESIDENT_BLOCKS),
             Whole(chip),

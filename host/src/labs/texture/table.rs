@@ -117,8 +117,8 @@ pub(super) const CONCLUSIONS: &[Conclusion] = &[
         ],
     ),
     Conclusion::new(
-        "Down a column, 32 texels touch {} sectors in a texture (as modelled) and {} in row order; along a row alone, row order is better: \
-         {} and {}. Morton order touches as many as the texture.",
+        "Down a column, 32 texels (elements of the image) touch {} sectors in a texture and {} in row order; along a row, {} in a texture \
+         and {} in row order. The texture is modelled in Morton order, which touches as many.",
         &[
             Of(Row::Named("columns-texture"), &SECTORS_A_WARP),
             Of(COLUMNS, &SECTORS_A_WARP),

@@ -233,7 +233,7 @@ pub(super) const SHOWCASE: Showcase = Showcase {
         with: "",
     }),
     goals: &[Goal {
-        ask: "Choose the row of the tile such that reading a column has no bank conflicts.",
+        ask: "Choose the row of the tile such that reading a column has no bank conflicts: wavefronts beyond the first.",
         row: WIDE,
         measure: &SHARED_LOAD_CONFLICTS,
         unit: " conflicts a load",

@@ -199,7 +199,7 @@ impl RunView {
         let Page { conclusions, .. } = self.first.as_ref().unwrap_or(&self.page);
         let faults: Vec<Fault> = self.variants.iter().flat_map(VariantReport::faults).collect();
         html! {
-            @for sentence in conclusions { p { (webpage::numbers(sentence)) } }
+            (webpage::explained(conclusions))
             @for line in wrong { p.cost { (line) } }
             (super::faults::list(&faults))
         }
@@ -295,7 +295,7 @@ mod tests {
         let (view, overview) = run("transpose --tiled --padded --rows 64 --device sim", 3);
         assert_eq!(
             overview.says,
-            "<p>Reading a column of the tile takes <b>32</b> wavefronts, with padding <b>1</b>.</p>"
+            "<p>Reading a column of the tile takes <b>32</b> <abbr title=\"a pass over the banks of shared memory: a word of each\" tabindex=\"0\">wavefronts</abbr>, with padding <b>1</b>.</p>"
         );
         assert!(overview.results.contains("<table") && overview.executed > 0);
         let names: Vec<_> = overview.rows.iter().map(|row| row.name.as_str()).collect();

@@ -1,5 +1,7 @@
 //! The columns of first tables: measures that have other places, under titles of two lines.
 
+use simt::models::Limiter;
+
 use super::counted::{
     ACTIVE_LANES, ALL_REQUESTS, BANK_CONFLICTS, CONSTANT_ADDRESSES, INSTRUCTIONS, LOAD_REQUESTS, LOAD_TOTALS, LOADS,
     LOADS_OVER_IDEAL, MOVED, REQUESTS, SHARED_LOAD_WAVEFRONTS, SHARED_TOTALS, STORES, THREADS,
@@ -81,6 +83,16 @@ pub const OCCUPANCY_FIRST: Measure = OCCUPANCIES[0];
 /// What limits the blocks of a multiprocessor, which may be full of warps.
 pub const BLOCK_LIMITS: Measure =
     Measure::counted(Section::Counter, "blocks_limited_by", &["blocks", "limited by"], Neither, |counters| {
-        let limiters: Vec<_> = counters.occupancy?.limiters().map(simt::models::Limiter::name).collect();
-        Some(Cell::text(limiters.join(", ")))
+        limits(counters).map(Cell::text)
     });
+
+/// What limits the blocks: of shared memory only where it could not be larger, since it is made as
+/// large as the blocks need.
+pub fn limits(counters: &simt::Counters) -> Option<String> {
+    let occupancy = counters.occupancy?;
+    let most = counters.model.and_then(|model| model.model.shared.carveouts.last().copied());
+    let others = occupancy.limiters().any(|limiter| limiter != Limiter::SharedMemory);
+    let fits = others && most.is_some_and(|most| occupancy.carveout < most);
+    let limiters = occupancy.limiters().filter(|limiter| !fits || *limiter != Limiter::SharedMemory);
+    Some(limiters.map(Limiter::name).collect::<Vec<_>>().join(", "))
+}
