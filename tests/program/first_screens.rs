@@ -37,7 +37,7 @@ const POINTS: [(&str, &[&str]); 18] = [
             "padding rows of 480 bytes to 512",
             "moves 1.07 bytes for each requested instead of 1.80",
             "6.67 % more memory",
-            "Since Volta, with sectors of 32 bytes, it gains nothing: 1 for each either way",
+            "Since Volta, with sectors of 32 bytes, it gains nothing: 1 with and without",
             "Fermi, lines of 128 bytes 1.80 1.07*",
         ],
     ),

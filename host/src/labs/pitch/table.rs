@@ -153,7 +153,7 @@ pub(super) const CONCLUSIONS: &[Conclusion] = &[
     ),
     Conclusion::new(
         "On Fermi, padding rows of {} bytes to {}, so that each starts at a line of 128 bytes, moves {} bytes for each requested instead \
-         of {}, for {} more memory. Since Volta, with sectors of 32 bytes, it gains nothing: {} for each either way.",
+         of {}, for {} more memory. Since Volta, with sectors of 32 bytes, it gains nothing: {} with and without.",
         ON_FERMI,
     )
     .holds(&[Holds::More(3, 2), Holds::Same(5, 6), NEWER_BESIDE]),
