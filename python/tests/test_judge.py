@@ -51,7 +51,7 @@ def judge(tmp_path):
             flags += [f"--{name}", str(file)]
         flags += ["--python", sys.executable, "--format", "json", *more]
         if not more:
-            flags += ["--cases", "4", "--schedules", "1"]
+            flags += ["--cases", "4", "--schedules", "1", "--seed", "1"]
         done = call("judge", *flags)
         return done.returncode, json.loads(done.stdout) if done.stdout else done.stderr
 
@@ -59,7 +59,7 @@ def judge(tmp_path):
 
 
 def test_an_honest_candidate_is_right_and_is_counted_beside_the_reference(judge):
-    code, verdict = judge(HONEST, REFERENCE + HONEST, "--cases", "12")
+    code, verdict = judge(HONEST, REFERENCE + HONEST, "--cases", "12", "--seed", "1")
     assert (code, verdict["verdict"], verdict["problems"]) == (0, "right", [])
     assert verdict["right_at"] == verdict["sizes"] and {"n": 0} in verdict["sizes"]
     assert (verdict["calls"], verdict["orders"]) == (24, 16)
@@ -154,7 +154,15 @@ TRICKS = {
         "result",
     ),
     "frames and files": (
-        "import numpy as np\ndef candidate(x, a, out):\n    np.load('0-0.npz'), open('p')\n",
+        "import numpy as np\ndef candidate(x, a, out):\n    np.lib.npyio.load('0-0.npz')\n",
+        "reaches_out",
+    ),
+    "other modules": (
+        "import typing\ndef candidate(x, a, out):\n    typing.sys.modules['__main__'].POISON = 0\n",
+        "reaches_out",
+    ),
+    "all names of a module": (
+        "from numpy import *\ndef candidate(x, a, out): pass\n",
         "reaches_out",
     ),
 }

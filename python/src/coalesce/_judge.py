@@ -10,6 +10,9 @@ A reference has `inputs(n, ..., rng)`, whose other parameters are sizes, and `re
 in NumPy; perhaps `sizes = {"n": (1, 4096)}`. A candidate has `candidate(*inputs, *outputs)`, which
 launches kernels: arrays are on the device (`Array`), and numbers are Python's. No copy between
 host and device is part of a call, so data that the host cannot see is computed on the device.
+
+`guard` refuses the shortcuts that programs take which write kernels. It is no wall: whoever sets
+out to deceive Python itself can. The sandbox protects the machine, not the verdict.
 """
 
 from __future__ import annotations
@@ -32,10 +35,13 @@ PACKAGES += " numpy operator tinygrad triton typing"
 REACHING = "breakpoint builtins compile eval exec delattr getattr globals input locals open setattr"
 REACHING += " vars __import__"
 #: Attributes with which one does, of any object.
-ATTRIBUTES = "ctypes ctypeslib f_back f_builtins f_globals f_locals gi_frame memmap objmode"
-ATTRIBUTES += " tb_frame"
-#: Functions of NumPy that read files.
-FILES = "DataSource fromfile fromregex genfromtxt load loadtxt open_memmap"
+ATTRIBUTES = (
+    "builtins ctypes ctypeslib dump f_back f_builtins f_globals f_locals gi_frame importlib"
+)
+ATTRIBUTES += " inspect memmap modules objmode os _os sys _sys tb_frame tofile"
+#: Functions of NumPy that read and write files.
+FILES = "DataSource fromfile fromregex genfromtxt load loadtxt open_memmap save savetxt savez"
+FILES += " savez_compressed"
 
 #: Outputs hold this byte before a call.
 POISON = 0xA5
@@ -356,8 +362,9 @@ def guard(text: str) -> list[dict[str, Any]]:
         elif isinstance(node, ast.ImportFrom):
             imported(node, "." * node.level + (node.module or ""))
             for alias in node.names:
-                of_numpy = node.module == "numpy" and alias.name in FILES.split()
-                if of_numpy or alias.name in ATTRIBUTES.split():
+                of_numpy = (node.module or "").split(".")[0] == "numpy"
+                reaching = ATTRIBUTES.split() + ["*"] + FILES.split() * of_numpy
+                if alias.name in reaching:
                     add(node, "reaches_out", f"imports {alias.name}")
     for node in ast.walk(tree):
         if isinstance(node, ast.Name) and node.id in REACHING.split():

@@ -12,6 +12,11 @@
 //! | `confined` | processes apart, with limits and in the sandbox that `cargo learn grade` has |
 //! | `verdict` | the verdict and its text |
 //!
+//! The JSON has the fields of [`Verdict`]: `"verdict"` (`right`, `wrong`, `refused`), `"problems"`
+//! with `{"rule", "trick", "text", "sizes"}`, the `"sizes"` that were tried and those of
+//! `"right_at"`, `"calls"` and `"orders"`, `"kernels"` of both sides with counters by the names of
+//! goals, and `"sure"`, which says how sure result, counters and time are.
+//!
 //! *Invariants:* a fault of the candidate is a verdict, never an error of the program; one of the
 //! reference or the contract is an error. The same files and seed give the same verdict everywhere.
 
@@ -25,6 +30,8 @@ mod python;
 mod sizes;
 mod verdict;
 
+use std::ffi::OsString;
+use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
@@ -58,9 +65,10 @@ pub struct Options {
     /// The sizes, arguments and launches of PTX kernels: see docs/CI.md
     #[arg(long, value_name = "FILE.toml")]
     contract: Option<PathBuf>,
-    /// Draw sizes, data and orders from this number
-    #[arg(long, value_name = "SEED", default_value_t = 1)]
-    seed: u64,
+    /// Draw sizes, data and orders from this number [default: another each time, so that no
+    /// candidate can know them]
+    #[arg(long, value_name = "SEED")]
+    seed: Option<u64>,
     /// How many combinations of sizes to try; the last has the largest of each
     #[arg(long, value_name = "NUMBER", default_value_t = 12, value_parser = clap::value_parser!(u32).range(1..=1000))]
     cases: u32,
@@ -99,7 +107,7 @@ pub fn main(options: &Options) -> Result<u8, String> {
         crate::run::print(&serde_json::to_string(&verdict).map_err(|error| error.to_string())?)?;
         return Ok(0);
     }
-    let verdict = verdict(options)?;
+    let verdict = verdict(options, options.seed.unwrap_or_else(some_seed))?;
     let text = match options.format {
         Format::Text => verdict.text(),
         Format::Json => serde_json::to_string_pretty(&verdict).map_err(|error| error.to_string())? + "\n",
@@ -109,15 +117,18 @@ pub fn main(options: &Options) -> Result<u8, String> {
 }
 
 /// The verdict, of a process apart.
-fn verdict(options: &Options) -> Result<Verdict, String> {
+fn verdict(options: &Options, seed: u64) -> Result<Verdict, String> {
     model(options)?;
     match [&options.reference, &options.candidate].map(|file| ends_in(file, "py")) {
-        [true, true] => return python::judge(options),
+        [true, true] => return python::judge(options, seed),
         [false, false] => {}
         _ => return Err("--reference and --candidate: give two Python files, or two with PTX".to_owned()),
     }
-    let arguments = std::env::args_os().skip(1);
-    let ended = confined::own_program(arguments.chain(["--confined".into()]), &options.limits)?;
+    let mut arguments: Vec<OsString> = std::env::args_os().skip(1).chain(["--confined".into()]).collect();
+    if options.seed.is_none() {
+        arguments.push(format!("--seed={seed}").into());
+    }
+    let ended = confined::own_program(arguments, &options.limits)?;
     match ended {
         Ended::Said(text) => {
             serde_json::from_str(&text).map_err(|error| format!("the process that judges wrote no verdict: {error}"))
@@ -128,7 +139,7 @@ fn verdict(options: &Options) -> Result<Verdict, String> {
             let mut verdict = Verdict {
                 reference: options.reference.display().to_string(),
                 candidate: options.candidate.display().to_string(),
-                seed: options.seed,
+                seed,
                 ..Verdict::default()
             };
             verdict.add("resources", false, why, None);
@@ -152,7 +163,7 @@ fn one(options: &Options) -> Result<Verdict, String> {
         contract: &contract,
         reference: (&options.reference, &reference),
         candidate: (&options.candidate, &candidate),
-        seed: options.seed,
+        seed: options.seed.unwrap_or_default(),
         cases: options.cases as usize,
         schedules: options.schedules.into(),
         model,
@@ -171,6 +182,12 @@ fn model(options: &Options) -> Result<&'static Model, String> {
         let names: Vec<&str> = timed.map(|model| model.name).collect();
         format!("--model: there is no '{}'; there are {}", options.model, names.join(", "))
     })
+}
+
+/// A seed that nobody knows before: the standard library's hashes have one. JSON holds 32 bits
+/// everywhere.
+fn some_seed() -> u64 {
+    RandomState::new().build_hasher().finish() >> 32
 }
 
 fn ends_in(file: &Path, ending: &str) -> bool {

@@ -105,6 +105,7 @@ impl Call {
 /// The files of a verdict, and how Python is started.
 struct Bench<'a> {
     options: &'a Options,
+    seed: u64,
     python: PathBuf,
     folder: TempDir,
     variables: Vec<(OsString, OsString)>,
@@ -113,15 +114,15 @@ struct Bench<'a> {
 }
 
 /// Judges. An error is the reference's or the request's.
-pub fn judge(options: &Options) -> Result<Verdict, String> {
+pub fn judge(options: &Options, seed: u64) -> Result<Verdict, String> {
     confined::check(&options.limits)?;
-    let bench = Bench::new(options)?;
+    let bench = Bench::new(options, seed)?;
     let about = bench.about()?;
-    let mut random = Random::new(options.seed);
+    let mut random = Random::new(seed);
     let mut verdict = Verdict {
         reference: options.reference.display().to_string(),
         candidate: options.candidate.display().to_string(),
-        seed: options.seed,
+        seed,
         sizes: sizes::drawn(about.sizes.iter(), options.cases as usize, &mut random),
         ..Verdict::default()
     };
@@ -168,7 +169,7 @@ pub fn judge(options: &Options) -> Result<Verdict, String> {
 }
 
 impl<'a> Bench<'a> {
-    fn new(options: &'a Options) -> Result<Self, String> {
+    fn new(options: &'a Options, seed: u64) -> Result<Self, String> {
         let mut python = options.python.clone();
         if python.components().count() > 1 {
             // It is started in another folder. A link is what makes an environment of Python.
@@ -208,7 +209,7 @@ impl<'a> Bench<'a> {
         }
         let kept = ["PATH", "PYTHONPATH", "LANG", "LC_ALL", "CUDA_PATH", "VIRTUAL_ENV"];
         variables.extend(kept.into_iter().filter_map(|name| Some((name.into(), std::env::var_os(name)?))));
-        Ok(Self { options, python, variables, library: found.files(), folder })
+        Ok(Self { options, seed, python, variables, library: found.files(), folder })
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -262,14 +263,14 @@ impl<'a> Bench<'a> {
                     "COALESCE_CHECK": "all",
                     "COALESCE_PREDICT": "never",
                     "COALESCE_SCHEDULES": orders.to_string(),
-                    "COALESCE_SEED": self.options.seed.to_string(),
+                    "COALESCE_SEED": self.seed.to_string(),
                 }),
                 1 => json!({"COALESCE_PREDICT": "never"}),
                 _ => json!({"COALESCE_PREDICT": "always", "COALESCE_REQUESTS": "1"}),
             };
             settings.insert(call.name(), of_call);
         }
-        let plan = json!({"seed": self.options.seed, "cases": cases, "calls": listed, "settings": settings});
+        let plan = json!({"seed": self.seed, "cases": cases, "calls": listed, "settings": settings});
         let path = self.path(&format!("{name}.json"));
         std::fs::write(&path, plan.to_string()).map_err(|error| format!("{}: {error}", path.display()))
     }

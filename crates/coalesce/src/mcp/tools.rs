@@ -65,7 +65,7 @@ pub fn list() -> Value {
         "candidate": text("The file to judge: PTX, a program with PTX in it, or Python with candidate(*inputs, *outputs)"),
         "contract": text("For PTX, a file (.toml) with sizes, arguments and launches"),
         "folder": folder,
-        "seed": number("Draw sizes, data and orders from this number; usually 1"),
+        "seed": number("Draw sizes, data and orders from this number; usually another each time"),
         "cases": number("How many combinations of sizes to try; usually 12"),
         "schedules": number("How many other orders of blocks and warps to try; usually 4"),
         "model": text("The GPU whose time is predicted; usually hopper"),

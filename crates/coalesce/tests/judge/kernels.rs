@@ -55,6 +55,13 @@ fn the_seed_decides_everything() {
     let text = String::from_utf8(with_seed("7")).expect("UTF-8");
     assert!(text.contains("new.ptx: right\n") && text.contains("predicted us"), "{text}");
     assert!(text.lines().all(|line| line.len() <= 100), "{text}");
+    let mut command = assert_cmd::Command::cargo_bin("coalesce").expect("the program");
+    command.args(["judge", "--contract", contract, "--format", "json"]);
+    command.args(sandbox::missing().map(|_| "--no-sandbox"));
+    command.arg("--reference").arg(beside("scale.ptx")).arg("--candidate").arg(&candidate);
+    let seed = |output: Vec<u8>| serde_json::from_slice::<Value>(&output).expect("JSON")["seed"].clone();
+    let [one, other] = [(); 2].map(|()| seed(command.output().expect("it runs").stdout));
+    assert_ne!(one, other, "each verdict has a seed of its own");
 }
 
 /// As a program of nvcc: code, and a fat binary.

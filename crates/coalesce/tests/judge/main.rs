@@ -33,6 +33,9 @@ impl Bench {
 fn run(reference: &Path, candidate: &Path, more: &[&str]) -> Output {
     let mut command = assert_cmd::Command::cargo_bin("coalesce").expect("the program");
     command.arg("judge").arg("--reference").arg(reference).arg("--candidate").arg(candidate).args(more);
+    if !more.contains(&"--seed") {
+        command.args(["--seed", "1"]);
+    }
     if sandbox::missing().is_some() {
         command.arg("--no-sandbox");
     }

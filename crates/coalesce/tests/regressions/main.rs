@@ -86,7 +86,7 @@ impl Bench {
         let [before, after, contract] = ["before.ptx", "after.ptx", "contract.toml"].map(|name| self.path(name));
         let given = ["judge", "--reference", &before, "--candidate", &after, "--contract", &contract];
         let mut command = coalesce(&given);
-        command.args(["--cases", "1", "--format", "json"]);
+        command.args(["--cases", "1", "--seed", "1", "--format", "json"]);
         if sandbox::missing().is_some() {
             command.arg("--no-sandbox");
         }
