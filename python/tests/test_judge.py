@@ -186,6 +186,7 @@ def test_faults_of_a_candidate_are_a_verdict(judge):
         ("def candidate(x, a, out): return x / 2\n", "line 1: TypeError: "),
         ("def other(): pass\n", "AttributeError: "),
         ("def candidate(:\n", "SyntaxError: "),
+        ("def candidate(x, a, out): raise SystemExit(2)\n", "line 1: SystemExit: 2"),
     ]:
         code, verdict = judge(candidate)
         assert (code, verdict["problems"][0]["rule"]) == (1, "failed"), verdict

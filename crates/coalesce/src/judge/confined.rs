@@ -91,7 +91,8 @@ pub fn own_program(arguments: impl IntoIterator<Item = OsString>, limits: &Limit
 /// Runs a program to its end, or to that of its time.
 pub fn run(command: &mut Command, limits: &Limits) -> Result<Ended, String> {
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
-    let failed = |error: std::io::Error| format!("a process cannot be started: {error}");
+    let program = std::path::Path::new(command.get_program()).display().to_string();
+    let failed = |error: std::io::Error| format!("{program} cannot be run: {error}");
     let mut child = command.spawn().map_err(failed)?;
     fn begin(pipe: impl std::io::Read + Send + 'static) -> std::thread::JoinHandle<String> {
         std::thread::spawn(move || {
@@ -104,7 +105,7 @@ pub fn run(command: &mut Command, limits: &Limits) -> Result<Ended, String> {
         })
     }
     let (Some(said), Some(errors)) = (child.stdout.take(), child.stderr.take()) else {
-        return Err("a process cannot be started: it has no pipes".to_owned());
+        return Err("a process has no pipes".to_owned());
     };
     let [said, errors] = [begin(said), begin(errors)];
     let began = Instant::now();

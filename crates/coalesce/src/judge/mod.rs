@@ -152,7 +152,6 @@ fn verdict(options: &Options, seed: u64) -> Result<Verdict, String> {
 /// Judges in this process, which confines itself once it has read its files.
 fn one(options: &Options) -> Result<Verdict, String> {
     let model = model(options)?;
-    let read = |file: &Path| std::fs::read(file).map_err(|error| format!("{}: {error}", file.display()));
     let (reference, candidate) = (read(&options.reference)?, read(&options.candidate)?);
     let file =
         options.contract.as_ref().ok_or("--contract FILE.toml: PTX needs one, which says what the kernel takes")?;
@@ -188,6 +187,15 @@ fn model(options: &Options) -> Result<&'static Model, String> {
 /// everywhere.
 fn some_seed() -> u64 {
     RandomState::new().build_hasher().finish() >> 32
+}
+
+/// What a file holds. Devices are refused: some never end.
+fn read(file: &Path) -> Result<Vec<u8>, String> {
+    let failed = |error: std::io::Error| format!("{}: {error}", file.display());
+    match std::fs::metadata(file).map_err(failed)?.is_file() {
+        true => std::fs::read(file).map_err(failed),
+        false => Err(format!("{}: this is no file", file.display())),
+    }
 }
 
 fn ends_in(file: &Path, ending: &str) -> bool {

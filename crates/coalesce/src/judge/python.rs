@@ -23,13 +23,13 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::Options;
 use super::confined::{self, Ended, Limits};
 use super::contract::{Range, Sizes};
 use super::element::{Difference, Element};
 use super::explain;
 use super::sizes;
 use super::verdict::{Measured, Verdict};
+use super::{Options, read};
 use crate::{library, recording, records};
 
 /// The script.
@@ -141,8 +141,8 @@ pub fn judge(options: &Options, seed: u64) -> Result<Verdict, String> {
         }
         verdict.kernels.reference = kernels(&records::read(&bench.path("beside").join(measured.name()))?);
     }
-    if let Some(why) = bench.candidate(about.reads)? {
-        verdict.add("resources", false, why, None);
+    if let Some((rule, why)) = bench.candidate(about.reads)? {
+        verdict.add(rule, false, why, None);
     }
     verdict.measured_at = verdict.sizes[last].clone();
     let left = bench.path("left");
@@ -182,7 +182,6 @@ impl<'a> Bench<'a> {
             std::fs::create_dir(path(name)).map_err(failed)?;
         }
         std::fs::write(path("_judge.py"), SCRIPT).map_err(failed)?;
-        let read = |file: &Path| std::fs::read(file).map_err(|error| format!("{}: {error}", file.display()));
         read(&options.reference)?;
         // Beside the candidate there may be the reference.
         std::fs::write(path("candidate/candidate.py"), read(&options.candidate)?).map_err(failed)?;
@@ -281,8 +280,8 @@ impl<'a> Bench<'a> {
         copied.map(|_| ()).map_err(|error| format!("{name}: {error}"))
     }
 
-    /// Calls the candidate. Returns why it did not come to its end.
-    fn candidate(&self, reads: Vec<PathBuf>) -> Result<Option<String>, String> {
+    /// Calls the candidate. Returns why it did not come to its end, as a rule and a text.
+    fn candidate(&self, reads: Vec<PathBuf>) -> Result<Option<(&'static str, String)>, String> {
         let program = std::env::current_exe().map_err(|error| format!("this program's path: {error}"))?;
         let limits = &self.options.limits;
         let mut command = self.command(&program);
@@ -303,7 +302,7 @@ impl<'a> Bench<'a> {
             Ended::Failed(why) => return Err(why),
             Ended::Killed(why, said) => {
                 let last = said.lines().rfind(|line| line.starts_with("error: "));
-                Some(last.map_or(why, |last| last.trim_start_matches("error: ").to_owned()))
+                Some(last.map_or(("resources", why), |last| ("failed", last.trim_start_matches("error: ").to_owned())))
             }
         })
     }

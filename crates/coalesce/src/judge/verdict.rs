@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use serde::{Deserialize, Serialize};
-use wording::{WIDTH, number, paragraph, printable, printable_lines, several, wrapped};
+use wording::{WIDTH, number, one_line, paragraph, printable, printable_lines, several, wrapped};
 
 use super::contract::Sizes;
 
@@ -159,7 +159,7 @@ impl Verdict {
                 [one] => format!(" (at {})", shown(one)),
                 [first, others @ ..] => format!(" (at {}, and at {} more)", shown(first), others.len()),
             };
-            let words = printable(&format!("{}{at}", problem.text));
+            let words = printable(&one_line(&format!("{}{at}", problem.text)));
             text += &wrapped(&words, WIDTH, &format!("  {}: ", problem.rule), "    ");
             text.push('\n');
         }

@@ -207,6 +207,7 @@ fn what_cannot_be_judged_is_one_line() {
         ),
         ("the reference, ", error(&faulty, &reference, &usual)),
         ("none.ptx: No such file", error(&reference, &bench.folder.path().join("none.ptx"), &usual)),
+        ("/dev/zero: this is no file", error(&reference, std::path::Path::new("/dev/zero"), &usual)),
         ("give two Python files, or two with PTX", error(&reference, &bench.file("a.py", ""), &usual)),
         (
             "--model: there is no 'voodoo'",
