@@ -38,6 +38,7 @@
 //! | [`shared`] | static and dynamic shared memory, up to the most that a block can have |
 //! | [`phases`] | textbook kernels again, as safe functions that cannot race |
 //! | [`texture`] | textures, and the Morton order that they hide |
+//! | [`atomics`] | histograms: counters that all threads share, and private ones |
 //!
 //! The crate `best_kernels`, in `kernels/best`, has the fastest kernels of some labs.
 //!
@@ -55,6 +56,7 @@
 extern crate std;
 
 pub mod access;
+pub mod atomics;
 pub mod banks;
 pub mod cache;
 pub mod constant;

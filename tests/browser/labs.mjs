@@ -152,6 +152,7 @@ const GOALS = {
   "cache.html": ["slide", ["2", "Not yet: 0 % of the sectors hit L1, 80 points too few."], ["1", "Done: 90.4 % of the sectors hit L1."]],
   "access.html": ["stride", ["3", "Not yet: 33.3 % of the loaded bytes are used, 8.3 points too many."], ["4", "Done: 25.0 % of the loaded bytes are used."]],
   "shared.html": ["kilobytes", ["64", "Not yet: 3 blocks at once, 1 too few."], ["56", "Done: 4 blocks at once."]],
+  "atomics.html": ["distinct", ["16", "Not yet: 285 operations on one counter, 157 too many."], ["64", "Done: 82 operations on one counter."]],
   "pitch.html": ["cols", ["120", "Not yet: 6.67 % more memory."], ["128", "Done: no more memory."]],
 };
 

@@ -22,7 +22,7 @@ struct Lab {
     one: Option<&'static str>,
 }
 
-const LABS: [Lab; 18] = [
+const LABS: [Lab; 19] = [
     Lab {
         name: "launch",
         size: "--size 300",
@@ -139,6 +139,15 @@ const LABS: [Lab; 18] = [
         size: "--size 32",
         own: &["--linear --sampling --walks --made", "--all", "--input t.npy"],
         one: None,
+    },
+    Lab {
+        name: "atomics",
+        size: "--size 300",
+        own: &[
+            "--global --ballot --match --shared --warp --spread --skewed --alike --each 2 --distinct 3",
+            "--input bytes.npy",
+        ],
+        one: Some("--shared --spread"),
     },
 ];
 
@@ -273,6 +282,7 @@ fn files() -> &'static Path {
         write("m.npy", &[20, 30]);
         write("s.npy", &[30, 30]);
         write("t.npy", &[32, 32]);
+        host::npy::write(&folder().join("bytes.npy"), &[300], &[7_u8; 300]).expect("the file is written");
         let put = |name: &str, text: &str| std::fs::write(folder().join(name), text).expect("the file is written");
         put("kernels.ptx", kernels::PTX[0].text);
         put("best.ptx", best_kernels::PTX[0].text);

@@ -9,7 +9,7 @@ use crate::host;
 const MOST_LINES: usize = 40;
 
 /// A lab, and what its first screen must say: the numbers that make its point.
-const POINTS: [(&str, &[&str]); 18] = [
+const POINTS: [(&str, &[&str]); 19] = [
     (
         "launch",
         &[
@@ -95,6 +95,14 @@ const POINTS: [(&str, &[&str]); 18] = [
         &[
             "touch 16 sectors in a texture and 32 in row order; along a row, 8 in a texture and 4 in row order",
             "32.0 16.0* 16.0*",
+        ],
+    ),
+    (
+        "atomics",
+        &[
+            "one counter in global memory gets 131072 operations, one after the other; 594 where they are spread",
+            "adds up equal values first, it gets 4096; if each block counts in shared memory, 32.",
+            "shared alike 32 256 4096",
         ],
     ),
 ];

@@ -19,7 +19,7 @@ mod device {
     use core::ptr::{from_mut, from_ref};
 
     use crate::phases::{BlockSlice, TransposedMatrix};
-    use crate::{DisjointMatrix, DisjointSlice, Matrix};
+    use crate::{AtomicSlice, DisjointMatrix, DisjointSlice, Matrix};
 
     /// `&[T]`
     ///
@@ -63,6 +63,17 @@ mod device {
     pub unsafe fn block_slice<T: Send>(start: &mut [T; 0], length: usize) -> BlockSlice<'_, T> {
         // SAFETY: the caller's promise.
         unsafe { BlockSlice::from_raw_parts(from_mut(start).cast(), length) }
+    }
+
+    /// `AtomicSlice<T>`
+    ///
+    /// # Safety
+    ///
+    /// As for [`AtomicSlice::from_raw_parts`].
+    #[inline(always)]
+    pub unsafe fn atomic_slice<T: Send>(start: &mut [T; 0], length: usize) -> AtomicSlice<'_, T> {
+        // SAFETY: the caller's promise.
+        unsafe { AtomicSlice::from_raw_parts(from_mut(start).cast(), length) }
     }
 
     /// `DisjointMatrix<T>`

@@ -94,6 +94,7 @@
 extern crate alloc;
 #[cfg(any(target_arch = "nvptx64", doc))]
 pub mod atomic;
+mod atomic_slice;
 #[cfg(any(target_arch = "nvptx64", doc))]
 pub mod constant;
 #[cfg(any(target_arch = "nvptx64", doc))]
@@ -131,6 +132,7 @@ pub mod vector;
 #[cfg(any(target_arch = "nvptx64", doc))]
 pub mod warp;
 
+pub use atomic_slice::AtomicSlice;
 pub use cuda_std_macros::{address_space, gpu_only, kernel};
 pub use disjoint::{DisjointMatrix, DisjointSlice, Matrix};
 pub use float::GpuFloat;
@@ -138,6 +140,7 @@ pub use unroll::unroll;
 
 /// The items that most kernels use: `use cuda_std::prelude::*;`.
 pub mod prelude {
+    pub use crate::AtomicSlice;
     pub use crate::disjoint::{DisjointMatrix, DisjointSlice, Matrix};
     pub use crate::float::GpuFloat;
     #[cfg(any(target_arch = "nvptx64", doc))]

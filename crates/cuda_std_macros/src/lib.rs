@@ -79,7 +79,7 @@ use proc_macro::TokenStream;
 /// | `Matrix<T>` | pointer, rows, columns and pitch (`u32`); read-only loads |
 /// | `DisjointSlice<T>` | pointer, length in elements |
 /// | `DisjointMatrix<T>` | pointer, rows, columns and pitch |
-/// | `phases::BlockSlice<T>` | as `DisjointSlice<T>` |
+/// | `phases::BlockSlice<T>`, `AtomicSlice<T>` | as `DisjointSlice<T>` |
 /// | `phases::TransposedMatrix<T, SIDE>` | as `DisjointMatrix<T>` |
 /// | `phases::Block<X, Y>`, `phases::Shared<T>` | nothing: the block, and a tile in shared memory |
 /// | `*const T`, `*mut T` | pointer; only in an `unsafe fn` |

@@ -29,6 +29,8 @@ enum Kind {
     DisjointMatrix(Type),
     /// `BlockSlice<T>`
     BlockSlice(Type),
+    /// `AtomicSlice<T>`
+    AtomicSlice(Type),
     /// `TransposedMatrix<T, SIDE>`
     TransposedMatrix(Type),
     /// `Shared<T>`, which no launch passes.
@@ -77,7 +79,7 @@ impl Parameter {
             // aliased by a writer and read-only, so that loads can take the read-only path. A slice
             // would arrive as one aggregate and lose these attributes.
             Kind::Slice(element) => quote!(#pointer @ _: &[#element; 0], #length @ _: #size),
-            Kind::DisjointSlice(element) | Kind::BlockSlice(element) => {
+            Kind::DisjointSlice(element) | Kind::BlockSlice(element) | Kind::AtomicSlice(element) => {
                 quote!(#pointer @ _: &mut [#element; 0], #length @ _: #size)
             }
             Kind::Matrix(element) => quote!(#pointer @ _: &[#element; 0], #matrix),
@@ -112,6 +114,7 @@ impl Parameter {
                 quote!(#library::entry::disjoint_matrix::<#element>(#pointer, #rows, #cols, #pitch))
             }
             Kind::BlockSlice(element) => quote!(#library::entry::block_slice::<#element>(#pointer, #length)),
+            Kind::AtomicSlice(element) => quote!(#library::entry::atomic_slice::<#element>(#pointer, #length)),
             Kind::TransposedMatrix(element) => {
                 // The written type has the side of the tile.
                 quote!(#library::entry::transposed_matrix::<#element, _>(#pointer, #rows, #cols, #pitch))
@@ -146,7 +149,7 @@ impl Parameter {
     pub fn handle(&self, library: &Library) -> Option<TokenStream> {
         Some(match &self.kind {
             Kind::Slice(element) => quote!(#library::launch::Slice<#element>),
-            Kind::DisjointSlice(element) | Kind::BlockSlice(element) => {
+            Kind::DisjointSlice(element) | Kind::BlockSlice(element) | Kind::AtomicSlice(element) => {
                 quote!(#library::launch::DisjointSlice<#element>)
             }
             Kind::Matrix(element) => quote!(#library::launch::Matrix<#element>),
@@ -169,6 +172,7 @@ impl Parameter {
             Kind::Matrix(element) => (["Matrix<", ">"], element),
             Kind::DisjointMatrix(element) => (["DisjointMatrix<", ">"], element),
             Kind::BlockSlice(element) => (["BlockSlice<", ">"], element),
+            Kind::AtomicSlice(element) => (["AtomicSlice<", ">"], element),
             Kind::TransposedMatrix(element) => (["TransposedMatrix<", ">"], element),
             Kind::Shared(_) | Kind::Block => return None,
             Kind::Pointer(pointee) => (["*const ", ""], pointee),
@@ -212,6 +216,7 @@ impl Parameter {
             Kind::Matrix(element) => (element.span(), quote!(#library::Matrix<#element>)),
             Kind::DisjointMatrix(element) => (element.span(), quote!(#library::DisjointMatrix<#element>)),
             Kind::BlockSlice(element) => (element.span(), quote!(#library::phases::BlockSlice<#element>)),
+            Kind::AtomicSlice(element) => (element.span(), quote!(#library::AtomicSlice<#element>)),
             Kind::TransposedMatrix(element) => {
                 (element.span(), quote!(#library::phases::TransposedMatrix<#element, __SIDE>))
             }
@@ -227,6 +232,7 @@ impl Parameter {
             Kind::DisjointSlice(element)
             | Kind::DisjointMatrix(element)
             | Kind::BlockSlice(element)
+            | Kind::AtomicSlice(element)
             | Kind::TransposedMatrix(element) => {
                 Some(quote_spanned!(span=> #library::entry::assert_owned::<#element>();))
             }
@@ -338,6 +344,7 @@ impl Kind {
                     ("Matrix", Some(element)) => Self::Matrix(element),
                     ("DisjointMatrix", Some(element)) => Self::DisjointMatrix(element),
                     ("BlockSlice", Some(element)) => Self::BlockSlice(element),
+                    ("AtomicSlice", Some(element)) => Self::AtomicSlice(element),
                     ("TransposedMatrix", Some(element)) => Self::TransposedMatrix(element),
                     ("Shared", Some(tile)) => Self::Shared(tile),
                     ("Block", None) => Self::Block,

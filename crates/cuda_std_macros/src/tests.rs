@@ -194,6 +194,20 @@ fn a_safe_kernel_is_safe_on_both_sides_and_knows_its_block() {
 }
 
 #[test]
+fn a_slice_of_atomics_is_an_output() {
+    assert_makes(
+        "linear",
+        "pub fn f(x: AtomicSlice<u32>) { x.add(0, 1); }",
+        &[
+            "fn f(__x_pointer @ _: &mut [u32; 0], __x_length @ _: __cuda_std_of_f::value::scalar::usize)",
+            "let x = unsafe { __cuda_std_of_f::entry::atomic_slice::<u32>(__x_pointer, __x_length) };",
+            "fn is_own(_: __cuda_std_of_f::AtomicSlice<u32>) {}",
+            "__cuda_std_of_f::launch::SafeKernel<(__cuda_std_of_f::launch::DisjointSlice<u32>,)>",
+        ],
+    );
+}
+
+#[test]
 fn a_kernel_may_be_written_by_a_macro() {
     use proc_macro2::{Delimiter, Group};
     // `$literal` of `macro_rules!` arrives in brackets that nobody sees.

@@ -96,8 +96,9 @@ pub struct LaunchConfig {
     /// The block whose requests are kept, by its number in the launch: the first, unless another
     /// shows more.
     pub watched_block: u64,
-    /// On the simulator: whether the report has how often each word of global memory is loaded.
-    pub counts_loads: bool,
+    /// On the simulator: whether the report has how often each word of global memory is
+    /// loaded, or updated by atomic operations.
+    pub counts_words: bool,
     /// Whether the simulator's report has the predicted time. Ignored on a GPU.
     pub predict: Predict,
     /// The order of blocks and warps on the simulator: one that is drawn; `None`: the usual one.
@@ -124,7 +125,7 @@ impl LaunchConfig {
             registers: None,
             watch: 0,
             watched_block: 0,
-            counts_loads: false,
+            counts_words: false,
             predict: Predict::Nothing,
             order: None,
             follows: None,

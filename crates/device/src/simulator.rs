@@ -235,7 +235,7 @@ impl Simulator {
             carveout: config.carveout.or(wish(config.cache)).or(wish(self.preferred.get())),
             registers: config.registers,
             cancel: self.cancel,
-            counts_loads: config.counts_loads,
+            counts_words: config.counts_words,
             watch: (config.watch > 0).then_some(simt::requests::Watch {
                 blocks: config.watched_block..config.watched_block + 1,
                 warps: 0..32,

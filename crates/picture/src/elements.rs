@@ -1,4 +1,4 @@
-//! How often each element of an array is loaded, as a heat map: one for each array, of several
+//! How often each element of an array is loaded or updated, as a heat map: one for each array, of several
 //! variants side by side at one scale, which begins at 0. Data, and the arithmetic of its cells.
 
 use wording::units::three_digits;
@@ -13,6 +13,8 @@ pub enum Counted {
     Loads,
     /// The requests that move its sector, be it asked for or not.
     Moves,
+    /// The atomic operations of lanes.
+    Atomics,
 }
 
 impl Counted {
@@ -21,6 +23,7 @@ impl Counted {
         match self {
             Self::Loads => "loaded",
             Self::Moves => "moved",
+            Self::Atomics => "updated",
         }
     }
 
@@ -29,6 +32,7 @@ impl Counted {
         match self {
             Self::Loads => "loads of a word of 4 bytes by lanes",
             Self::Moves => "requests that move a word's sector",
+            Self::Atomics => "atomic operations of lanes on a word of 4 bytes",
         }
     }
 }
@@ -125,6 +129,7 @@ impl ElementMaps {
         match self.counted {
             Counted::Loads => format!("Loads by lanes of each word of {array}: {}.", all.join(", ")),
             Counted::Moves => format!("Requests that move each sector of {array}: {}.", all.join(", ")),
+            Counted::Atomics => format!("Atomic operations on each of {array}, on average: {}.", all.join(", ")),
         }
     }
 }

@@ -82,8 +82,9 @@ pub struct Launch<'a> {
     pub output: Option<&'a Output>,
     /// The requests that the report keeps; `None`: none.
     pub watch: Option<Watch>,
-    /// Whether the report has how often each word of global memory is loaded.
-    pub counts_loads: bool,
+    /// Whether the report has how often each word of global memory is loaded, or updated by atomic
+    /// operations.
+    pub counts_words: bool,
     /// Predicts how long the launch would take on this GPU
     /// ([`Report::predicted`](crate::Report::predicted)); `None`: does not. With a model, it must
     /// be that one. Without one, a part of the launch runs again on this model, on a copy of
@@ -125,7 +126,7 @@ impl Default for Launch<'_> {
             progress: None,
             output: None,
             watch: None,
-            counts_loads: false,
+            counts_words: false,
             predicts: None,
             predicts_if_full: false,
             time_only: false,

@@ -174,7 +174,7 @@ pub mod programs {
 
 /// The requests of memory instructions, lane by lane: [`Launch::watch`].
 pub mod requests {
-    pub use crate::request::{ArrayLoads, Ask, Piece, Request, RequestedMemory, Service, Unit, Watch};
+    pub use crate::request::{ArrayCounts, Ask, Piece, Request, RequestedMemory, Service, Unit, Watch};
 }
 
 /// Where the windows of the address space begin.

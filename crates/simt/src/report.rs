@@ -10,7 +10,7 @@ use crate::counters::{Counters, InstructionCounters};
 use crate::instruction::{CountsDiffer, InstructionClass, InstructionInfo, SourceLine};
 use crate::model::{LoadCaching, ModelCounters, Occupancy};
 use crate::order::Drawn;
-use crate::request::{ArrayLoads, Request, Service};
+use crate::request::{ArrayCounts, Request, Service};
 use crate::timing::Predicted;
 use crate::touch::Touch;
 
@@ -80,7 +80,7 @@ pub struct Report {
     /// The model's occupancy and counters.
     pub(crate) modelled: Option<(Occupancy, ModelCounters)>,
     pub(crate) requests: Vec<Request>,
-    pub(crate) loads: Vec<ArrayLoads>,
+    pub(crate) arrays: Vec<ArrayCounts>,
     /// The launch's caching of loads.
     pub(crate) caching: LoadCaching,
     pub(crate) prediction: Option<Predicted>,
@@ -104,7 +104,7 @@ impl Report {
             findings_beyond: 0,
             modelled,
             requests,
-            loads: Vec::new(),
+            arrays: Vec::new(),
             caching: LoadCaching::default(),
             prediction: None,
             drawn: None,
@@ -195,10 +195,11 @@ impl Report {
         &self.requests
     }
 
-    /// How often lanes loaded each word of global memory, by allocation, if the launch asked for it
-    /// ([`Launch::counts_loads`](crate::Launch::counts_loads)).
-    pub fn loads(&self) -> &[ArrayLoads] {
-        &self.loads
+    /// How often lanes loaded each word of global memory, or updated it by atomic operations, by
+    /// allocation, if the launch asked for it
+    /// ([`Launch::counts_words`](crate::Launch::counts_words)).
+    pub fn arrays(&self) -> &[ArrayCounts] {
+        &self.arrays
     }
 
     /// What a request of this report cost on the launch's own model.

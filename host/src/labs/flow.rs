@@ -40,10 +40,10 @@ pub fn run<L: Lab>(device: &Device, options: L::Options, settings: &Settings) ->
     let progress = &settings.progress;
     let name = L::NAME;
     check_files(settings)?;
-    let counts_loads =
-        settings.lines.draws_elements() || settings.has_page() && L::SHOWCASE.elements.is_some() || L::COUNTS_LOADS;
+    let counts_words =
+        settings.lines.draws_elements() || settings.has_page() && L::SHOWCASE.elements.is_some() || L::COUNTS_WORDS;
     let draws_lanes = settings.has_page() && L::SUBJECTS.contains(&Subject::ActiveLanes);
-    let settings = &Settings { counts_loads, draws_lanes, ..settings.clone() };
+    let settings = &Settings { counts_words, draws_lanes, ..settings.clone() };
     settings.peer.check(device, L::PEERS)?;
     settings.predicted.check(device, settings.counters)?;
     let is_gpu = device.properties().is_gpu();
@@ -358,7 +358,7 @@ pub(super) fn once<D>(
         }
         result.lines = settings.lines.of(record.lines, &ptx_name(device), &[]);
         result.launches = record.launches;
-        result.loads = record.loads;
+        result.arrays = record.arrays;
     }
     if checked {
         result.findings = Some(record.findings);

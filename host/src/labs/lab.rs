@@ -60,8 +60,9 @@ pub trait Lab: Sized + Sync {
     /// Whether its launches depend on [`Device::multiprocessors`]. If so, its report has the
     /// number, and `--multiprocessors` changes it.
     const SHAPED: bool = false;
-    /// Whether a report shows how often threads load each element, beside the counters.
-    const COUNTS_LOADS: bool = false;
+    /// Whether a report shows how often threads load each element, or update it by atomic
+    /// operations, beside the counters.
+    const COUNTS_WORDS: bool = false;
     /// What the names and positions of its rows mean, in the order of the table's columns.
     const MEANINGS: fn() -> Vec<Meaning> = Vec::new;
     /// Its own flags.

@@ -7,7 +7,7 @@ use device::{CacheConfig, Counters, Device, GpuOccupancy, LaunchConfig, Result};
 use simt::LoadCaching;
 use simt::orders::DrawnOrder;
 use simt::prediction::Predicted;
-use simt::requests::ArrayLoads;
+use simt::requests::ArrayCounts;
 
 use super::settings::Settings;
 use crate::faults::Findings;
@@ -52,8 +52,9 @@ pub(super) struct Record {
     pub launches: Vec<(&'static str, Counters)>,
     /// The counts of all launches, line by line.
     pub lines: LineCounts,
-    /// How often each word is loaded by all of them, by the array's address, if that is counted.
-    pub loads: Vec<ArrayLoads>,
+    /// How often each word is loaded or updated by all of them, by the array's address, if that is
+    /// counted.
+    pub arrays: Vec<ArrayCounts>,
     /// What the sanitizer found in them.
     pub findings: Findings,
     /// How many blocks of the first launch are resident on a multiprocessor of the GPU.
@@ -67,18 +68,19 @@ pub(super) struct Record {
 }
 
 impl Record {
-    /// Adds what a launch loaded.
-    fn add_loads(&mut self, loads: &[ArrayLoads]) {
-        for array in loads {
+    /// Adds a launch's accesses.
+    fn add_arrays(&mut self, arrays: &[ArrayCounts]) {
+        for array in arrays {
             let same =
-                |other: &&mut ArrayLoads| (other.address, other.words.len()) == (array.address, array.words.len());
-            match self.loads.iter_mut().find(same) {
+                |other: &&mut ArrayCounts| (other.address, other.loads.len()) == (array.address, array.loads.len());
+            match self.arrays.iter_mut().find(same) {
                 Some(known) => {
-                    let words = known.words.iter_mut().zip(&array.words);
+                    let loads = known.loads.iter_mut().zip(&array.loads);
                     let moves = known.moves.iter_mut().zip(&array.moves);
-                    words.chain(moves).for_each(|(sum, count)| *sum = sum.saturating_add(*count));
+                    let atomics = known.atomics.iter_mut().zip(&array.atomics);
+                    loads.chain(moves).chain(atomics).for_each(|(sum, count)| *sum = sum.saturating_add(*count));
                 }
-                None => self.loads.push(array.clone()),
+                None => self.arrays.push(array.clone()),
             }
         }
     }
@@ -124,7 +126,7 @@ impl<'a> Launcher<'a> {
             load_caching: preferences.load_caching,
             checks: settings.checks(),
             watch,
-            counts_loads: settings.counts_loads,
+            counts_words: settings.counts_words,
             predict: settings.predicted.wish(device),
             registers: settings.predicted.thread_registers,
             ..LaunchConfig::new([1; 3], [1; 3])
@@ -251,7 +253,7 @@ impl<'a> Launcher<'a> {
             if self.lines {
                 record.lines.add(&report);
             }
-            record.add_loads(report.loads());
+            record.add_arrays(report.arrays());
             record.findings.add(&Findings::of(&report));
             record.waits.add(&report);
             record.points = record.points.max(report.drawn().map_or(0, |drawn| drawn.points));

@@ -57,7 +57,7 @@ impl Lab for Matmul {
     const SIZES: &'static [(&'static str, DefaultSize)] = &[("m", SIZE)];
     const PEERS: &'static [Peer] = &[Peer::Cublas];
     const SHAPED: bool = true;
-    const COUNTS_LOADS: bool = true;
+    const COUNTS_WORDS: bool = true;
     const SHOWCASE: Showcase = Showcase {
         start: &[("device", "sim:hopper"), ("m", "64"), ("naive", ""), ("tiled16", ""), ("tiled32", "")],
         row: "naive",

@@ -35,6 +35,7 @@ mod showcase;
 pub mod variants;
 
 pub mod access;
+pub mod atomics;
 pub mod banks;
 pub mod cache;
 pub mod constant;
@@ -90,6 +91,7 @@ pub const ALL: &[Entry] = &[
     Entry::of::<banks::Banks>(),
     Entry::of::<shared::Shared>(),
     Entry::of::<texture::Texture>(),
+    Entry::of::<atomics::Atomics>(),
 ];
 
 /// A lab, as the program lists and runs it.

@@ -96,7 +96,7 @@ pub struct Settings {
     pub steps: u32,
     /// Whether to count how often each element is loaded.
     #[arg(skip)]
-    pub counts_loads: bool,
+    pub counts_words: bool,
     /// Whether a page draws the active lanes of reductions.
     #[arg(skip)]
     pub draws_lanes: bool,

@@ -1,36 +1,45 @@
-//! How often each element is loaded: the heat maps of a report's rows. `--picture elements`,
+//! How often each element is loaded or updated: the heat maps of a report's rows. `--picture elements`,
 //! `--report` and a lab's page show them. Pure.
 
 use picture::{Counted, ElementMap, ElementMaps};
 
-use simt::requests::ArrayLoads;
+use simt::requests::ArrayCounts;
 
 use super::variant_report::VariantReport;
 
 /// The most rows that are drawn where a lab names none of those that ran.
 const MOST: usize = 3;
 
-/// Whose loads of each element make a lab's point.
+/// Whose accesses to each element make a lab's point.
 #[derive(Clone, Copy, Debug)]
 pub struct Elements {
     /// The rows.
     pub rows: &'static [&'static str],
-    /// What the arrays that they load are called, by their addresses; those with an empty name are
+    /// What the arrays that they access so are called, by their addresses; those with an empty name are
     /// left out.
     pub arrays: &'static [&'static str],
     /// What is counted of each element.
     pub counted: Counted,
 }
 
-/// The maps; `None` if no loads were counted.
+/// The maps; `None` if nothing was counted.
 pub(crate) fn maps(variants: &[VariantReport], elements: Option<Elements>) -> Option<ElementMaps> {
-    let counted: Vec<&VariantReport> = variants.iter().filter(|variant| !variant.loads.is_empty()).collect();
+    let counted_of = elements.map_or(Counted::Loads, |it| it.counted);
+    let counts = |array: &'_ ArrayCounts| -> Vec<u32> {
+        match counted_of {
+            Counted::Loads => array.loads.clone(),
+            Counted::Moves => array.moves.clone(),
+            Counted::Atomics => array.atomics.clone(),
+        }
+    };
+    let accessed = |array: &&ArrayCounts| counts(array).iter().any(|count| *count > 0);
+    let counted: Vec<&VariantReport> =
+        variants.iter().filter(|variant| variant.arrays.iter().any(|array| accessed(&array))).collect();
     let is_named = |row: &&&VariantReport| elements.is_some_and(|it| it.rows.contains(&row.name.as_str()));
     let named: Vec<&VariantReport> = counted.iter().filter(is_named).copied().collect();
     let rows = if named.len() > 1 && counted.len() > MOST { named } else { counted };
     let rows: Vec<_> = rows.into_iter().take(MOST).collect();
-    let counted_of = elements.map_or(Counted::Loads, |it| it.counted);
-    let mut addresses: Vec<u64> = rows.iter().flat_map(|row| &row.loads).map(|array| array.address).collect();
+    let mut addresses: Vec<u64> = rows.iter().flat_map(|row| row.arrays.iter().filter(accessed)).map(|array| array.address).collect();
     addresses.sort_unstable();
     addresses.dedup();
     let name = |address: u64| {
@@ -39,11 +48,7 @@ pub(crate) fn maps(variants: &[VariantReport], elements: Option<Elements>) -> Op
         named.unwrap_or_else(|| format!("array {}", index + 1))
     };
     let map = |row: &&VariantReport| {
-        let counts = |array: &ArrayLoads| match counted_of {
-            Counted::Loads => array.words.clone(),
-            Counted::Moves => array.moves.clone(),
-        };
-        let arrays = row.loads.iter().map(|array| (name(array.address), counts(array)));
+        let arrays = row.arrays.iter().filter(accessed).map(|array| (name(array.address), counts(array)));
         ElementMap { name: row.name.clone(), arrays: arrays.filter(|(name, _)| !name.is_empty()).collect() }
     };
     let variants: Vec<ElementMap> = rows.iter().map(map).collect();

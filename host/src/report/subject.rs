@@ -39,6 +39,8 @@ pub enum Subject {
     Instructions,
     /// Atomic operations on global and on shared memory.
     Atomics,
+    /// Atomic operations on the word that gets most.
+    Contention,
     /// Loads from constant memory: requests, and addresses per request.
     Constants,
     /// Those addresses per request, and all of them.
@@ -76,6 +78,7 @@ impl Subject {
             Self::ActiveLanes => measures::ACTIVE_LANES,
             Self::Instructions => measures::INSTRUCTIONS,
             Self::Atomics => measures::ATOMICS,
+            Self::Contention => measures::CONTENDED,
             Self::Constants => measures::CONSTANTS,
             Self::ConstantTotals => measures::CONSTANT_TOTALS,
             Self::Textures => measures::TEXTURES,

@@ -4,7 +4,7 @@ use device::{Counters, GpuOccupancy};
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 use serde_json::{Map, Value};
-use simt::requests::ArrayLoads;
+use simt::requests::ArrayCounts;
 
 use super::predicted::{Hottest, RowPrediction};
 use crate::faults::{Fault, Findings};
@@ -70,8 +70,8 @@ pub struct VariantReport {
     pub counters: Option<Counters>,
     /// The counters of each launch, with the kernel's name.
     pub launches: Vec<(&'static str, Counters)>,
-    /// How often each word of global memory is loaded, if that was counted.
-    pub loads: Vec<ArrayLoads>,
+    /// How often each word of global memory is loaded or updated, if that was counted.
+    pub arrays: Vec<ArrayCounts>,
     /// The GPU's occupancy with its first launch.
     pub occupancy: Option<GpuOccupancy>,
     /// The counts of each line of the kernels, if requested.

@@ -7,7 +7,7 @@ use cuda_std::launch::Arguments;
 use device::{Counters, Device, Error, LaunchConfig, Report, Result, memory, names};
 use ptx::Module;
 use simt::prediction::Predicted;
-use simt::requests::ArrayLoads;
+use simt::requests::ArrayCounts;
 use simt::{CountsDiffer, Printed};
 
 use super::argument::{Argument, Data, Prepared};
@@ -108,7 +108,7 @@ pub(super) struct Launched {
     /// How long a GPU would take, if asked for, and where warps would wait longest.
     pub(super) predicted: Option<Predicted>,
     /// How often each word is loaded, if that was counted.
-    pub(super) loads: Vec<ArrayLoads>,
+    pub(super) arrays: Vec<ArrayCounts>,
     pub(super) hottest: Option<Hottest>,
     pub(super) findings: Findings,
     pub(super) lines: Option<Lines>,
@@ -248,7 +248,7 @@ fn launched_of(report: Option<Report>, printed: Option<Printed>, device: &Device
         counters: Some(report.counters()),
         findings: Findings::of(&report),
         on_page: plan.flags.has_page().then(|| on_page(&report, plan)),
-        loads: report.loads().to_vec(),
+        arrays: report.arrays().to_vec(),
         lines: plan.flags.lines.of_launch(&report, plan.file, &plan.flags.sources),
         printed,
         report: plan.flags.goals.is_some().then_some(report),

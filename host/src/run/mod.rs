@@ -173,7 +173,7 @@ pub(crate) fn main(matches: &ArgMatches, choice: DeviceChoice, limits: Limits, r
             why: flags.predicted.why,
             lines: launched.lines,
             chart: flags.lines.draws_memory(),
-            loads: launched.loads,
+            arrays: launched.arrays,
             faults: launched.findings.faults(),
             stopped: false,
             printed: launched.printed,
@@ -363,7 +363,7 @@ fn config_of(launch: &Launch<'_>, flags: &Flags) -> LaunchConfig {
         } else {
             0
         },
-        counts_loads: flags.lines.draws_elements(),
+        counts_words: flags.lines.draws_elements(),
         predict: flags.predict(),
         order: flags.orders.schedule,
         ..LaunchConfig::new(asked.grid, asked.block)

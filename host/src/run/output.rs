@@ -23,7 +23,7 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 use simt::Printed;
 use simt::counts::MetricValue;
-use simt::requests::ArrayLoads;
+use simt::requests::ArrayCounts;
 use wording::{WIDTH, printable, printable_lines, wrapped};
 
 use super::unwritten;
@@ -62,7 +62,7 @@ pub struct Report<'a> {
     /// The counts of each line, if requested.
     pub lines: Option<Lines>,
     /// How often each word is loaded, if that was counted.
-    pub loads: Vec<ArrayLoads>,
+    pub arrays: Vec<ArrayCounts>,
     /// Whether to draw what moves between the memories.
     pub chart: bool,
     /// The kernel's faults.
@@ -243,7 +243,7 @@ impl Report<'_> {
         VariantReport {
             name,
             counters: self.counters,
-            loads: self.loads.clone(),
+            arrays: self.arrays.clone(),
             predicted: self.predicted.clone(),
             hottest: self.hottest.clone(),
             stopped: self.faults.last().filter(|_| self.stopped).cloned(),

@@ -120,6 +120,17 @@ fn atomic_operations_lose_nothing() {
         assert_eq!(run.read::<u32>(words), [496, 0, 31, 0, u32::MAX, 0, 0, 3, 99, 6]);
 
         let mut run = Run::new();
+        let counts = run.slice(&[0_u32, 50, 3, 1, 0]);
+        let sums = run.slice(&[0_f32]);
+        let olds = run.slice(&[0_u32; 128]);
+        run.launch("atomic_slice", [2, 1, 1], [64, 1, 1]);
+        assert_eq!(run.read::<u32>(counts), [127 * 64, 0, 127, 99, 128]);
+        assert_eq!(run.read::<f32>(sums), [64.0]);
+        let mut olds = run.read::<u32>(olds);
+        olds.sort_unstable();
+        assert_eq!(olds, (0..128).collect::<Vec<_>>());
+
+        let mut run = Run::new();
         let counter = run.buffer(&[0_u32]);
         let tickets = run.buffer(&[0_u32; 128]);
         run.launch("atomic_tickets", [2, 1, 1], [64, 1, 1]);

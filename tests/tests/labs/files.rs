@@ -72,3 +72,20 @@ fn what_comes_out_is_what_the_lab_computes() {
     assert_eq!(run("rows", "--input A.npy --column-means --shared", 1), [2.5, 3.5, 4.5]);
     assert_eq!(run("pitch", "--input A.npy --by-columns", 2), [2.0, 8.0, 4.0, 10.0, 6.0, 12.0]);
 }
+
+#[test]
+fn a_histogram_is_of_the_bytes_in_a_file() {
+    let device = simulator("sim");
+    let folder = tempfile::tempdir().expect("a folder");
+    let [values, out] = ["values.npy", "out.npy"].map(|name| folder.path().join(name));
+    let bytes: Vec<u8> = (0..1000_u32).map(|i| (i * i % 251) as u8).collect();
+    npy::write(&values, &[1000], &bytes).expect("a file");
+    for method in ["global", "ballot", "match", "shared", "warp"] {
+        let line = format!("--input {} --{method} --output {}", values.display(), out.display());
+        let report = right(run_on(&device, "atomics", &line), &line);
+        assert_eq!(report.variants[0].name, format!("{method}-file"));
+        let counts = npy::read::<u32>(&out, 1).expect("the result").data;
+        let expected = |bin: usize| bytes.iter().filter(|&&value| usize::from(value) == bin).count() as u32;
+        assert_eq!(counts, (0..256).map(expected).collect::<Vec<_>>(), "{method}");
+    }
+}

@@ -277,6 +277,21 @@ pub const TABLE: &[Row] = &[
         inputs: &[Input { flags: "--linear", files: &[("--input", &[32, 32])], output: &[1024] }],
         closed_forms: closed_forms::texture,
     },
+    Row {
+        lab: "atomics",
+        all: "--size 3000 --each 5",
+        sizes: &[
+            "--size 1",
+            "--size 31 --each 1",
+            "--size 32 --distinct 1",
+            "--size 33 --each 1",
+            "--size 1000",
+            "--size 4099 --each 7 --distinct 5",
+        ],
+        // Its values are bytes: files.rs has a test of its own.
+        inputs: &[],
+        closed_forms: closed_forms::atomics,
+    },
 ];
 
 /// The row of each lab, in the course's order; a lab without one fails.

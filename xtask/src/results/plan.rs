@@ -83,6 +83,7 @@ pub(super) const LABS: &[&str] = &[
     "banks --all",
     "shared --all",
     "texture --all",
+    "atomics",
 ];
 
 /// The commands whose kernels are timed beside nvcc's: one for each lab, and more if the size
@@ -110,4 +111,5 @@ pub(super) const TWINS: &[&str] = &[
     "banks --all",
     "shared --all",
     "texture --all",
+    "atomics",
 ];

@@ -4,7 +4,7 @@
 use super::{FAINT, Paint, STRONG, WASTED};
 use crate::elements::{Counted, ElementMaps, Grid, SIDE};
 
-/// From 0 loads to the most.
+/// From 0 to the most.
 const SHADES: [char; 5] = ['·', '░', '▒', '▓', '█'];
 /// Rows of a map: two rows of cells share one, for characters are twice as high as wide.
 const ROWS: usize = SIDE / 2;
@@ -46,6 +46,10 @@ pub fn elements(maps: &ElementMaps, width: usize, paint: Paint) -> String {
         Counted::Moves => (
             "requests",
             "Requests count that move the word's sector of 32 bytes, whether they ask for the word or not.",
+        ),
+        Counted::Atomics => (
+            "operations on a word",
+            "A word has 4 bytes; atomic operations of lanes count, which L2 does one after the other.",
         ),
     };
     let key = format!("{shades} from 0 {unit} to {}: linear, the same in all maps. {what}", wording::number(most));

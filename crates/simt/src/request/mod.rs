@@ -20,7 +20,7 @@ mod recorded;
 mod recorder;
 mod service;
 
-pub use recorded::{ArrayLoads, Request, RequestedMemory, Watch};
+pub use recorded::{ArrayCounts, Request, RequestedMemory, Watch};
 pub(crate) use recorded::{Mechanism, Run};
 pub(crate) use recorder::Recorder;
 pub use service::{Ask, Piece, Service, Unit};

@@ -17,15 +17,18 @@ pub struct Watch {
     pub requests: u32,
 }
 
-/// How often the lanes of a launch loaded each word of an allocation.
+/// How often the lanes of a launch loaded each word of an allocation, and updated it by atomic
+/// operations.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ArrayLoads {
+pub struct ArrayCounts {
     /// Where it begins.
     pub address: u64,
     /// For each word of 4 bytes, the loads of lanes that asked for it or for a part of it.
-    pub words: Vec<u32>,
+    pub loads: Vec<u32>,
     /// For each of these words, the requests that load its sector of 32 bytes.
     pub moves: Vec<u32>,
+    /// For each of these words, the atomic operations of lanes on it.
+    pub atomics: Vec<u32>,
 }
 
 /// The memory that a request goes to.

@@ -1,4 +1,5 @@
-//! Keeps the requests of a running launch, and how often each word is loaded.
+//! Keeps the requests of a running launch, and how often each word is loaded and updated by atomic
+//! operations.
 //! `machine/observe/recorder.rs` adds them, from several threads; the report takes them.
 
 use std::sync::{Mutex, PoisonError};
@@ -6,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use ptx::Space;
 use rustc_hash::FxHashMap;
 
-use super::recorded::{ArrayLoads, Request, RequestedMemory, Watch};
+use super::recorded::{ArrayCounts, Request, RequestedMemory, Watch};
 use crate::address::AllocationSpan;
 use crate::instruction::AccessKind;
 use crate::lanes::lanes;
@@ -15,13 +16,15 @@ use crate::lanes::lanes;
 pub(crate) struct Recorder {
     watch: Option<Watch>,
     kept: Mutex<Kept>,
-    /// The loads of each word of global memory, if they are counted: by pages.
-    loads: Option<Mutex<FxHashMap<u64, Box<Page>>>>,
+    /// The accesses to each word of global memory, if they are counted: by pages.
+    words: Option<Mutex<FxHashMap<u64, Box<Page>>>>,
 }
 
-/// The loads of the words of a page, and the requests that load its sectors.
+/// The loads of the words of a page, the atomic operations on them, and the requests that load its
+/// sectors.
 struct Page {
-    words: [u32; PAGE_WORDS as usize],
+    loads: [u32; PAGE_WORDS as usize],
+    atomics: [u32; PAGE_WORDS as usize],
     sectors: [u32; (PAGE_WORDS / SECTOR_WORDS) as usize],
 }
 
@@ -30,7 +33,11 @@ const WORD_BYTES: u64 = 4;
 const SECTOR_WORDS: u64 = 8;
 
 impl Page {
-    const EMPTY: Self = Self { words: [0; PAGE_WORDS as usize], sectors: [0; (PAGE_WORDS / SECTOR_WORDS) as usize] };
+    const EMPTY: Self = Self {
+        loads: [0; PAGE_WORDS as usize],
+        atomics: [0; PAGE_WORDS as usize],
+        sectors: [0; (PAGE_WORDS / SECTOR_WORDS) as usize],
+    };
 }
 
 #[derive(Default)]
@@ -41,16 +48,17 @@ struct Kept {
 }
 
 impl Recorder {
-    /// One that keeps what `watch` asks for, and counts loads if it is to; `None` if neither.
-    pub fn new(watch: Option<Watch>, counts_loads: bool) -> Option<Self> {
-        let loads = counts_loads.then(Mutex::default);
-        (watch.is_some() || counts_loads).then(|| Self { watch, kept: Mutex::default(), loads })
+    /// One that keeps what `watch` asks for, and counts accesses to words if it is to; `None` if
+    /// neither.
+    pub fn new(watch: Option<Watch>, counts_words: bool) -> Option<Self> {
+        let words = counts_words.then(Mutex::default);
+        (watch.is_some() || counts_words).then(|| Self { watch, kept: Mutex::default(), words })
     }
 
-    /// Whether it takes requests of this warp of this block to a state space. Loads are counted of
+    /// Whether it takes requests of this warp of this block to a state space. Words are counted of
     /// global memory alone.
     pub fn watches(&self, block: u64, warp: u32, space: Space) -> bool {
-        self.loads.is_some() && matches!(space, Space::Global | Space::Generic) || self.keeps(block, warp)
+        self.words.is_some() && matches!(space, Space::Global | Space::Generic) || self.keeps(block, warp)
     }
 
     /// Whether the requests of this warp of this block are kept.
@@ -58,7 +66,7 @@ impl Recorder {
         self.watch.as_ref().is_some_and(|watch| watch.blocks.contains(&block) && watch.warps.contains(&warp))
     }
 
-    /// Keeps a request of a watched warp, unless enough of its kind are kept, and counts its loads.
+    /// Keeps a request of a watched warp, unless enough of its kind are kept, and counts its words.
     pub fn keep(&self, request: Request) {
         self.count(&request);
         let Some(watch) = self.watch.as_ref().filter(|_| self.keeps(request.block, request.warp)) else { return };
@@ -71,14 +79,18 @@ impl Recorder {
         }
     }
 
-    /// Counts the words that each lane loads from global memory.
+    /// Counts the words of global memory that each lane loads or updates by an atomic operation.
     fn count(&self, request: &Request) {
-        let Some(loads) = &self.loads else { return };
-        let loaded = matches!(request.kind, AccessKind::Load | AccessKind::Copy);
-        if request.memory != RequestedMemory::Global || !loaded {
+        let Some(counted) = &self.words else { return };
+        let loads = match request.kind {
+            AccessKind::Load | AccessKind::Copy => true,
+            AccessKind::Atomic | AccessKind::Reduction => false,
+            AccessKind::Store => return,
+        };
+        if request.memory != RequestedMemory::Global {
             return;
         }
-        let mut loads = loads.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut pages = counted.lock().unwrap_or_else(PoisonError::into_inner);
         let width = u64::from(request.width).div_ceil(WORD_BYTES);
         let words = lanes(request.mask).flat_map(|lane| {
             let first = request.addresses[lane] / WORD_BYTES;
@@ -86,14 +98,15 @@ impl Recorder {
         });
         let mut words = words.peekable();
         let mut sectors = Vec::with_capacity(32);
-        // Lanes mostly load from one page, which is looked up once.
+        // Lanes mostly go to one page, which is looked up once.
         while let Some(number) = words.peek().map(|word| word / PAGE_WORDS) {
-            let page = loads.entry(number).or_insert_with(|| Box::new(Page::EMPTY));
+            let page = pages.entry(number).or_insert_with(|| Box::new(Page::EMPTY));
             while let Some(word) = words.next_if(|word| word / PAGE_WORDS == number) {
-                let count = &mut page.words[(word % PAGE_WORDS) as usize];
+                let counts = if loads { &mut page.loads } else { &mut page.atomics };
+                let count = &mut counts[(word % PAGE_WORDS) as usize];
                 *count = count.saturating_add(1);
                 let sector = word / SECTOR_WORDS;
-                if sectors.last() != Some(&sector) {
+                if loads && sectors.last() != Some(&sector) {
                     sectors.push(sector);
                 }
             }
@@ -102,35 +115,38 @@ impl Recorder {
         sectors.dedup();
         for sector in sectors {
             let first = sector * SECTOR_WORDS;
-            if let Some(page) = loads.get_mut(&(first / PAGE_WORDS)) {
+            if let Some(page) = pages.get_mut(&(first / PAGE_WORDS)) {
                 let count = &mut page.sectors[(first % PAGE_WORDS / SECTOR_WORDS) as usize];
                 *count = count.saturating_add(1);
             }
         }
     }
 
-    /// How often the lanes loaded each word of these allocations, if that was counted; only of
-    /// allocations that something was loaded from.
-    pub fn loads(&self, allocations: impl Iterator<Item = AllocationSpan>) -> Vec<ArrayLoads> {
-        let Some(loads) = &self.loads else { return Vec::new() };
-        let loads = loads.lock().unwrap_or_else(PoisonError::into_inner);
+    /// How often the lanes loaded or updated each word of these allocations, if that was counted;
+    /// only of allocations where something was.
+    pub fn arrays(&self, allocations: impl Iterator<Item = AllocationSpan>) -> Vec<ArrayCounts> {
+        let Some(counted) = &self.words else { return Vec::new() };
+        let counted = counted.lock().unwrap_or_else(PoisonError::into_inner);
         let of = |AllocationSpan { address, bytes }: AllocationSpan| {
             let (first, end) = (address / WORD_BYTES, (address + bytes).div_ceil(WORD_BYTES));
             let pages = first / PAGE_WORDS..end.div_ceil(PAGE_WORDS);
-            if !pages.clone().any(|page| loads.contains_key(&page)) {
+            if !pages.clone().any(|page| counted.contains_key(&page)) {
                 return None;
             }
-            let mut words = vec![0; (end - first) as usize];
-            let mut moves = words.clone();
+            let mut loads = vec![0; (end - first) as usize];
+            let (mut moves, mut atomics) = (loads.clone(), loads.clone());
             for page in pages {
-                let Some(counts) = loads.get(&page) else { continue };
+                let Some(counts) = counted.get(&page) else { continue };
                 let begin = page * PAGE_WORDS;
                 for word in begin.max(first)..(begin + PAGE_WORDS).min(end) {
-                    words[(word - first) as usize] = counts.words[(word - begin) as usize];
-                    moves[(word - first) as usize] = counts.sectors[((word - begin) / SECTOR_WORDS) as usize];
+                    let (to, from) = ((word - first) as usize, (word - begin) as usize);
+                    loads[to] = counts.loads[from];
+                    atomics[to] = counts.atomics[from];
+                    moves[to] = counts.sectors[from / SECTOR_WORDS as usize];
                 }
             }
-            words.iter().any(|count| *count > 0).then_some(ArrayLoads { address, words, moves })
+            let any = loads.iter().chain(&atomics).any(|count| *count > 0);
+            any.then_some(ArrayCounts { address, loads, moves, atomics })
         };
         allocations.filter_map(of).collect()
     }

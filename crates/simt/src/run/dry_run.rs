@@ -33,7 +33,7 @@ pub(super) fn checked_on_model(
         progress: Some(&report),
         output: printed.as_ref(),
         watch: None,
-        counts_loads: false,
+        counts_words: false,
         ..launch.clone()
     };
     let Report { findings, findings_beyond, .. } = dry_run(&unseen).inspect_err(|_| {

@@ -28,7 +28,7 @@ pub(super) fn with_predicted_time(
         progress: None,
         output: None,
         watch: None,
-        counts_loads: false,
+        counts_words: false,
         ..launch.clone()
     };
     if launch.time_only {

@@ -115,7 +115,7 @@ const TILED32: Row = Row::Named("tiled32");
 /// How often threads load each element of the factors, on average.
 pub(super) const LOADS_OF_AN_ELEMENT: Measure =
     Measure::new(Section::Counter, "loads_of_an_element", &["loads of", "each element"], Better::Lower, |variant| {
-        let loads: u64 = variant.loads.iter().flat_map(|array| &array.words).map(|&loads| u64::from(loads)).sum();
+        let loads: u64 = variant.arrays.iter().flat_map(|array| &array.loads).map(|&loads| u64::from(loads)).sum();
         let elements = variant.fact("input_bytes")?.as_f64()? / size_of::<f32>() as f64;
         (loads > 0).then(|| Cell::number(loads as f64 / elements))
     });

@@ -116,6 +116,7 @@ fn counted_of(maps: &ElementMaps) -> &'static str {
     match maps.counted {
         Counted::Loads => "Loads of lanes, of each word of 4 bytes",
         Counted::Moves => "Requests that move the sector of each word, asked for or not",
+        Counted::Atomics => "Atomic operations of lanes, on each word of 4 bytes",
     }
 }
 

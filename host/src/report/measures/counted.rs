@@ -260,6 +260,16 @@ pub const ATOMICS: &[Measure] = &[
     }),
 ];
 
+/// Atomic operations on the word of global memory that gets most: L2 does one after the other.
+pub const ATOMICS_ON_ONE_WORD: Measure =
+    Measure::new(Section::Counter, "atomics_on_one_word", &["most", "atomics on", "one word"], Lower, |variant| {
+        let most = variant.arrays.iter().flat_map(|array| &array.atomics).max()?;
+        some((*most).into())
+    });
+
+/// The same alone.
+pub const CONTENDED: &[Measure] = &[ATOMICS_ON_ONE_WORD];
+
 /// Addresses of a load from constant memory.
 pub const CONSTANT_ADDRESSES: Measure =
     counter("constant_addresses_per_request", &["constant", "addresses", "per request"], Lower, |counters| {

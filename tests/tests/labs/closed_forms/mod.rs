@@ -1,12 +1,14 @@
 //! What each lab's counters must show: the numbers of the lectures, worked out. The labs' table
 //! ([`crate::table`]) names the function of each lab, and one test calls them all.
 
+mod atomics;
 mod global;
 mod kepler;
 mod read_only;
 mod reductions;
 mod shared;
 
+pub use atomics::atomics;
 pub use global::{access, cache, launch, layout, offset, pitch, table, vector};
 pub use read_only::{constant, texture};
 pub use reductions::{dot, reduce, rows};

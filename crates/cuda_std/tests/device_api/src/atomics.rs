@@ -2,7 +2,7 @@
 
 #[gpu_only]
 use cuda_std::{address_space, atomic, shared::SharedCell, thread};
-use cuda_std::{gpu_only, kernel};
+use cuda_std::{AtomicSlice, DisjointSlice, gpu_only, kernel};
 
 /// Every operation on a `u32` in global memory, with the operand `t` in thread `t`. The targets are
 /// 10 words, one per operation.
@@ -22,6 +22,22 @@ pub unsafe fn atomic_words(words: *mut u32) {
     atomic::dec(words.add(7), 7); // ptx: .global.dec.u32
     atomic::exch(words.add(8), 99); // ptx: .global.exch.b32
     atomic::cas(words.add(9), 5, 6); // ptx: .global.cas.b32
+}
+
+/// Every operation of a slice of which threads share the elements; one beyond the end does nothing.
+#[kernel(linear)]
+pub fn atomic_slice(counts: AtomicSlice<u32>, sums: AtomicSlice<f32>, mut olds: DisjointSlice<u32>) {
+    let i = thread::linear_index();
+    let t = i.get() as u32;
+    counts.add(0, t); // ptx: .global.add.u32
+    counts.min(1, t); // ptx: .global.min.u32
+    counts.max(2, t); // ptx: .global.max.u32
+    counts.exchange(3, 99); // ptx: .global.exch.b32
+    sums.add(0, 0.5); // ptx: .global.add.f32
+    let (ticket, none) = (counts.add(4, 1), counts.add(counts.len(), 1));
+    if let (Some(ticket), None, Some(old)) = (ticket, none, olds.get_mut(i)) {
+        *old = ticket;
+    }
 }
 
 /// The old values: each thread draws a ticket and writes its number.

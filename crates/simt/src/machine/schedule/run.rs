@@ -74,7 +74,7 @@ pub(crate) fn run(launched: RunningLaunch, placement: Option<Placement>) -> Resu
         return Err(LaunchError::Trap(trap));
     }
     let requests = launched.recorder.as_ref().map(Recorder::finish).unwrap_or_default();
-    let loads = launched.recorder.as_ref().map(|it| it.loads(launched.memory.allocations())).unwrap_or_default();
+    let arrays = launched.recorder.as_ref().map(|it| it.arrays(launched.memory.allocations())).unwrap_or_default();
     let instructions = launched.code.places.clone();
     Ok(Report {
         instructions,
@@ -84,7 +84,7 @@ pub(crate) fn run(launched: RunningLaunch, placement: Option<Placement>) -> Resu
         findings_beyond,
         modelled,
         requests,
-        loads,
+        arrays,
         caching: launched.launch.load_caching,
         prediction,
         drawn: was_drawn,

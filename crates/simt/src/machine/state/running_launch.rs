@@ -106,7 +106,7 @@ impl<'l> RunningLaunch<'l> {
             trap: Mutex::new(None),
             found: Mutex::default(),
             printed: LaunchOutput::default(),
-            recorder: Recorder::new(launch.watch.clone(), launch.counts_loads),
+            recorder: Recorder::new(launch.watch.clone(), launch.counts_words),
         };
         let of_rank = |rank| {
             let row = |&constant| launched.row(constant, rank);
