@@ -28,9 +28,9 @@
 //! Sources: PMPP (Hwu, Kirk, El Hajj), chapter on the parallel histogram; A. Adinets, "Warp-aggregated
 //! atomics" (NVIDIA, 2014).
 
+use core::sync::atomic::AtomicU32;
 #[cfg(target_arch = "nvptx64")]
 use core::sync::atomic::Ordering::Relaxed;
-use core::sync::atomic::AtomicU32;
 
 use cuda_std::phases::{Block, Shared};
 use cuda_std::{AtomicSlice, gpu_only, kernel};

@@ -42,7 +42,8 @@ pub struct Data {
 impl Lab for Atomics {
     const NAME: &'static str = "atomics";
     const ABOUT: &'static str = "Atomic operations: counters that all threads share, and private ones";
-    const SUBJECTS: &'static [Subject] = &[Subject::Contention, Subject::Atomics, Subject::GlobalLoadRequests, Subject::Instructions];
+    const SUBJECTS: &'static [Subject] =
+        &[Subject::Contention, Subject::Atomics, Subject::GlobalLoadRequests, Subject::Instructions];
     const FIRST: FirstScreen = FIRST;
     const CONCLUSIONS: &'static [Conclusion] = CONCLUSIONS;
     const SIZES: &'static [(&'static str, DefaultSize)] = &[("size", SIZE), ("each", EACH)];
@@ -119,9 +120,7 @@ impl Atomics {
                     Method::Warp => launcher.launch(&kernel::atomics_warp, &launch, arguments),
                 }
             },
-            move |data| {
-                Ok(Outcome::exact(Shape::Vector(BINS), data.counts.read()?, |_, bin| histogram[bin]))
-            },
+            move |data| Ok(Outcome::exact(Shape::Vector(BINS), data.counts.read()?, |_, bin| histogram[bin])),
         );
         variant
             .group(name)

@@ -39,7 +39,8 @@ pub(crate) fn maps(variants: &[VariantReport], elements: Option<Elements>) -> Op
     let named: Vec<&VariantReport> = counted.iter().filter(is_named).copied().collect();
     let rows = if named.len() > 1 && counted.len() > MOST { named } else { counted };
     let rows: Vec<_> = rows.into_iter().take(MOST).collect();
-    let mut addresses: Vec<u64> = rows.iter().flat_map(|row| row.arrays.iter().filter(accessed)).map(|array| array.address).collect();
+    let mut addresses: Vec<u64> =
+        rows.iter().flat_map(|row| row.arrays.iter().filter(accessed)).map(|array| array.address).collect();
     addresses.sort_unstable();
     addresses.dedup();
     let name = |address: u64| {

@@ -10,9 +10,7 @@ use crate::labs::showcase::{Showcase, Slider};
 use crate::labs::variants::{Chosen, VariantSpec, Variants, variant};
 use crate::report::Gap::{AsFast, Of, Whole};
 use crate::report::measures::{ATOMICS, ATOMICS_ON_ONE_WORD};
-use crate::report::{
-    Bound, Cell, Conclusion, Elements, FirstScreen, Goal, Holds, LabReport, Measure, Row, Target,
-};
+use crate::report::{Bound, Cell, Conclusion, Elements, FirstScreen, Goal, Holds, LabReport, Measure, Row, Target};
 
 pub(super) const SIZE: DefaultSize = DefaultSize { on_gpu: 1 << 27, on_simulator: 1 << 17 };
 
@@ -36,9 +34,17 @@ impl Variants for Method {
     const TITLE: &'static str = "Methods";
     const TABLE: &'static [VariantSpec<Self>] = &[
         variant("global", "Every value is added in global memory", Self::Global),
-        variant("ballot", "Lanes with the same value find each other by eight votes; one adds their number", Self::Ballot),
+        variant(
+            "ballot",
+            "Lanes with the same value find each other by eight votes; one adds their number",
+            Self::Ballot,
+        ),
         variant("match", "The same by one instruction, `match.any.sync`", Self::Match),
-        variant("shared", "A histogram for each block, in shared memory; its sums are added in global memory", Self::Shared),
+        variant(
+            "shared",
+            "A histogram for each block, in shared memory; its sums are added in global memory",
+            Self::Shared,
+        ),
         variant("warp", "A histogram for each warp, in shared memory", Self::Warp),
     ];
 }
@@ -147,13 +153,7 @@ pub(super) const SHOWCASE: Showcase = Showcase {
         arrays: &["the counters"],
         counted: Counted::Atomics,
     }),
-    slider: Some(Slider {
-        flag: "distinct",
-        title: "different values",
-        range: (1, 64, 1),
-        other: 64,
-        with: "",
-    }),
+    slider: Some(Slider { flag: "distinct", title: "different values", range: (1, 64, 1), other: 64, with: "" }),
     goals: &[Goal {
         ask: "Let no counter in global memory get more than 128 operations, whatever the values.",
         row: GLOBAL_SPREAD,

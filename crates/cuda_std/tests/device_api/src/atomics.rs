@@ -1,8 +1,8 @@
 //! Atomic operations on each type, in each scope and in both memories.
 
+use cuda_std::{AtomicSlice, DisjointSlice, gpu_only, kernel};
 #[gpu_only]
 use cuda_std::{address_space, atomic, shared::SharedCell, thread};
-use cuda_std::{AtomicSlice, DisjointSlice, gpu_only, kernel};
 
 /// Every operation on a `u32` in global memory, with the operand `t` in thread `t`. The targets are
 /// 10 words, one per operation.
