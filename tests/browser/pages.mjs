@@ -52,7 +52,7 @@ const wide = (page) =>
     if (document.documentElement.scrollWidth > innerWidth) wrong.push(`the page is ${document.documentElement.scrollWidth} pixels wide`);
     for (const element of document.querySelectorAll("main *")) {
       const box = element.getBoundingClientRect();
-      if (box.width === 0 || element.closest("svg, .scroll")) continue;
+      if (box.width === 0 || element.closest("svg, .scroll, .editor")) continue;
       if (innerWidth <= 400 && element.matches("#source") && [...element.querySelectorAll(".scroll")].some((it) => it.scrollWidth > it.clientWidth + 1)) {
         wrong.push("the source scrolls sideways");
       }
@@ -75,8 +75,8 @@ async function thin(page) {
   await page.evaluate(axe);
 }
 
-/// A page at every width and in every scheme.
-export async function looks(path, ready) {
+/// A page at every width and in every scheme. Its screenshots have this name.
+export async function looks(path, ready, name = path.replace(".html", "")) {
   const wrong = [];
   const page = await open(path, wrong);
   await ready(page, wrong);
@@ -84,7 +84,7 @@ export async function looks(path, ready) {
     for (const [width, colorScheme] of LOOKS) {
       await page.setViewportSize({ width, height: 900 });
       await page.emulateMedia({ colorScheme });
-      const found = await check(`${path.replace(".html", "")}-${width}-${colorScheme}.png`);
+      const found = await check(`${name}-${width}-${colorScheme}.png`);
       wrong.push(...found.map((problem) => `at ${width} pixels, ${colorScheme}: ${problem}`));
     }
   };

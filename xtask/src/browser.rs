@@ -1,8 +1,8 @@
 //! `cargo xtask browser`: writes the reports that the programs can write, and opens each in
 //! Chromium: it must load with nothing on the console, sort, unfold, fit 1280 and 400 pixels, and
 //! be accessible. `tests/browser/check.mjs` looks at them, by playwright-core and axe-core, which
-//! npm installs there. `main` calls it; it writes into `tests/browser/node_modules`, and the
-//! folders that are named.
+//! npm installs there. Then the pages of `cargo learn serve` ([`crate::course_pages`]). `main` calls
+//! it; it writes into `tests/browser/node_modules`, and the folders that are named.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,6 +11,7 @@ use std::process::Command;
 use clap::Args;
 use serde_json::Value;
 
+use crate::course_pages;
 use crate::program::{Failed, list, sibling, succeed, text};
 use crate::setup::in_path;
 use crate::workspace::{self, NotInWorkspace};
@@ -21,6 +22,9 @@ pub struct Options {
     /// The browser [default: chromium, chromium-browser or google-chrome in the PATH]
     #[arg(long, value_name = "FILE")]
     browser: Option<PathBuf>,
+    /// Look at the pages of `cargo learn serve` alone
+    #[arg(long, conflicts_with = "pages")]
+    course: bool,
     /// Keep the pages in this folder
     #[arg(long, value_name = "FOLDER")]
     pages: Option<PathBuf>,
@@ -56,16 +60,20 @@ const BROWSERS: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
 /// What is missing, what failed, or that a page is wrong.
 pub fn run(options: &Options) -> Result<(), Error> {
     let root = workspace::root()?;
-    let Tools { node, browser } = tools(options.browser.as_deref())?;
+    let tools = tools(options.browser.as_deref())?;
     let scratch = tempfile::tempdir().map_err(file(Path::new("a temporary folder")))?;
     let pages = options.pages.clone().unwrap_or_else(|| scratch.path().join("pages"));
     for folder in [Some(&pages), options.screenshots.as_ref()].into_iter().flatten() {
         fs::create_dir_all(folder).map_err(file(folder))?;
     }
-    write(&root, &pages, scratch.path())?;
-    let mut check = Command::new(node);
-    check.arg(root.join("tests/browser/check.mjs")).arg(browser).arg(&pages).args(&options.screenshots);
-    match check.status().map_err(|problem| Failed::of(&check, problem))?.success() {
+    let reports = options.course || {
+        write(&root, &pages, scratch.path())?;
+        let mut check = Command::new(&tools.node);
+        check.arg(root.join("tests/browser/check.mjs")).arg(&tools.browser).arg(&pages).args(&options.screenshots);
+        check.status().map_err(|problem| Failed::of(&check, problem))?.success()
+    };
+    let course = course_pages::check(&root, &tools, scratch.path(), options.screenshots.as_deref())?;
+    match reports && course {
         true => Ok(()),
         false => Err(Error::Wrong),
     }
@@ -169,7 +177,7 @@ fn write(root: &Path, pages: &Path, scratch: &Path) -> Result<(), Error> {
 }
 
 /// Copies a folder of an exercise, without what a student made.
-fn copy(from: &Path, to: &Path) -> Result<(), Error> {
+pub fn copy(from: &Path, to: &Path) -> Result<(), Error> {
     fs::create_dir_all(to).map_err(file(to))?;
     for entry in fs::read_dir(from).map_err(file(from))?.flatten() {
         let (path, name) = (entry.path(), entry.file_name());
@@ -181,7 +189,8 @@ fn copy(from: &Path, to: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-fn file(path: &Path) -> impl FnOnce(std::io::Error) -> Error {
+/// For `map_err`: the error of a file.
+pub fn file(path: &Path) -> impl FnOnce(std::io::Error) -> Error {
     let path = path.to_owned();
     move |problem| Error::File { path, problem }
 }

@@ -10,7 +10,7 @@
 //! - `pictures` draws the pictures of the documents into `docs/pictures`, or checks them;
 //! - `site` builds the course as a static site, in which the labs run in a browser, and serves it;
 //! - `lectures` makes slides of the lectures;
-//! - `browser` opens the reports in Chromium, and checks that they work there;
+//! - `browser` opens the reports and the pages of `cargo learn serve` in Chromium, and checks that they work there;
 //! - `results` times the labs on a GPU, beside the same kernels compiled by nvcc, and writes
 //!   `docs/RESULTS.md` and its data;
 //! - `compare` times the best kernels beside cuBLAS and CUB, and writes `docs/PEERS.md` and its
@@ -34,6 +34,7 @@ mod clients;
 mod compare;
 mod compute_sanitizer;
 mod count;
+mod course_pages;
 mod documents;
 mod exit_code;
 mod gradescope;
@@ -89,7 +90,7 @@ enum Chore {
     Site(site::Options),
     /// Make slides of the lectures in docs/lectures, as web pages and PDF in target/lectures.
     Lectures(lectures::Options),
-    /// Open the reports in Chromium, and check that they work there.
+    /// Open the reports and the pages of `cargo learn serve` in Chromium, and check that they work.
     Browser(browser::Options),
     /// Time the labs on a GPU, beside the same kernels compiled by nvcc, and write docs/RESULTS.md.
     Results(results::Options),

@@ -65,18 +65,28 @@ pub struct Place {
     pub message: String,
 }
 
-/// The places that shown messages are about: of each error the first one in the student's file.
+/// The places that shown messages are about: of each error the first one in the student's file, with
+/// the label there.
 pub fn places(shown: &str) -> Vec<Place> {
-    let mut places = Vec::new();
+    let mut places: Vec<Place> = Vec::new();
     let mut heading = None;
+    let mut unlabelled = false;
     for line in shown.lines() {
         if line.starts_with("error") {
-            heading = Some(line);
+            (heading, unlabelled) = (Some(line), false);
+        }
+        let marked = line.trim_start().strip_prefix('|').and_then(|code| code.rsplit_once('^'));
+        if let (true, Some((_, label)), Some(place)) = (unlabelled, marked, places.last_mut()) {
+            unlabelled = false;
+            if !label.trim().is_empty() {
+                place.message.push_str(&format!(": {}", label.trim()));
+            }
         }
         let Some(at) = line.trim_start().strip_prefix("--> ").and_then(|at| at.strip_prefix(SOURCE)) else { continue };
         let mut numbers = at.split(':').skip(1).map(|number| number.trim().parse().ok());
         if let (Some(Some(line)), Some(message)) = (numbers.next(), heading.take()) {
             places.push(Place { line, column: numbers.next().flatten(), message: message.to_owned() });
+            unlabelled = true;
         }
     }
     places
@@ -229,14 +239,14 @@ mod tests {
 
     #[test]
     fn each_error_has_its_first_place_in_the_file() {
-        let text = "error[E0308]: mismatched types\n  --> src/kernel.rs:12:5\n   |\n  ::: src/kernel.rs:9:1\n\n\
+        let text = "error[E0308]: mismatched types\n  --> src/kernel.rs:12:5\n   |\n12 | x ^ y\n   | --- ^^ expected `u32`\n   | ^^ no\n  ::: src/kernel.rs:9:1\n\n\
                     error: in a library\n --> cuda_std/src/lib.rs:3:1\n  |\n --> src/kernel.rs:4:2\n\n\
                     error: nowhere\n\nerror: whole line\n --> src/kernel.rs:7\n --> src/kernel.rs:8:1\n";
         let place = |line, column, message: &str| Place { line, column, message: message.to_owned() };
         assert_eq!(
             places(text),
             [
-                place(12, Some(5), "error[E0308]: mismatched types"),
+                place(12, Some(5), "error[E0308]: mismatched types: expected `u32`"),
                 place(4, Some(2), "error: in a library"),
                 place(7, None, "error: whole line"),
             ]

@@ -56,7 +56,7 @@ pub fn page(course: &Course, exercise: &Exercise, said: &Said, has_editor: bool)
                 @if exercise.is_predicted() { (given(exercise)?) }
                 (editor(exercise, &work, said, has_editor)?)
                 (steps())
-                div #results role="region" aria-label="Result" tabindex="-1" {
+                div #results {
                     @if let Some(verdict) = &said.verdict { (PreEscaped(verdict)) }
                 }
                 @if !exercise.is_predicted() { (given(exercise)?) }

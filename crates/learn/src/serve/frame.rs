@@ -85,6 +85,7 @@ impl Page {
 pub fn problem(error: &Error) -> Result<Response> {
     let status = match error {
         Error::NoSuchExercise { .. } => StatusCode::NOT_FOUND,
+        Error::Usage(_) => StatusCode::BAD_REQUEST,
         _ => StatusCode::INTERNAL_SERVER_ERROR,
     };
     let main = html! {

@@ -297,7 +297,7 @@ fn the_file_is_saved_unless_the_disk_has_another_one() {
     // What is no text is left alone.
     fs::write(course.path("copy/kernel.rs"), [0xff, 0xfe]).unwrap();
     let refused = save("// text\n", "");
-    assert!(refused.status == 500 && refused.body.contains("not UTF-8"), "{}", refused.body);
+    assert!(refused.status == 400 && refused.body.contains("not UTF-8"), "{}", refused.body);
     assert_eq!(fs::read(course.path("copy/kernel.rs")).unwrap(), [0xff, 0xfe]);
     // Too much is not read, and what is no form neither.
     course.write("copy/kernel.rs", "// short\n");
@@ -393,7 +393,7 @@ fn a_run_says_what_happens_and_is_known_afterwards() {
     server.post("/exercises/padding/run", &fields, "text/html,*/*").page(&["<p>Solved.</p>", "id=\"text\""]);
     for (name, value) in [("seed", "-1"), ("seed", "x; rm"), ("schedules", "0"), ("device", "--report=x")] {
         let refused = server.script("/exercises/padding/run", &[("text", &solution), ("base", &base), (name, value)]);
-        assert_eq!(refused.status, 500, "{name}={value}: {}", refused.body);
+        assert_eq!(refused.status, 400, "{name}={value}: {}", refused.body);
     }
 }
 

@@ -69,7 +69,7 @@ form.addEventListener("submit", (event) => {
 });
 document.addEventListener("keydown", (event) => {
   if (!(event.ctrlKey || event.metaKey) || event.altKey) return;
-  if (event.key === "s") {
+  if (event.key.toLowerCase() === "s") {
     event.preventDefault();
     file.save();
   } else if (event.key === "Enter") {

@@ -73,6 +73,7 @@ export const editorOf = (area) => {
         EditorView.contentAttributes.of({
           "aria-label": name,
           "aria-description": "Tab indents. To leave the editor, press Escape and then Tab.",
+          tabindex: "0",
           autocapitalize: "off",
           autocorrect: "off",
         }),
