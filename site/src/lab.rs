@@ -79,8 +79,8 @@ fn memory(shown: &Shown, point: bool) -> Markup {
             h2 { "What moves between the memories" }
             div.drawing #chart { (PreEscaped(&shown.memory)) }
         }
-        section.card #elements aria-label="How often each element is loaded" hidden[shown.elements.is_empty()] {
-            h2 { "How often each element is loaded" }
+        section.card #elements aria-label="How often each element is accessed" hidden[shown.elements.is_empty()] {
+            h2 { "How often each element is accessed" }
             div.drawing #maps { (PreEscaped(&shown.elements)) }
         }
     }

@@ -20,7 +20,7 @@ pub struct Shown {
     pub goals: String,
     /// What moves between the memories; empty if there is no chart.
     pub memory: String,
-    /// How often each element is loaded; empty if there are no maps.
+    /// How often each element is accessed; empty if there are no maps.
     pub elements: String,
     /// The access of interest.
     pub picture: Option<Pictured>,

@@ -1,5 +1,6 @@
-//! How often each element of an array is loaded or updated, as a heat map: one for each array, of several
-//! variants side by side at one scale, which begins at 0. Data, and the arithmetic of its cells.
+//! How often each element of an array is loaded or updated, as a heat map: one for each array, of
+//! several variants side by side at one scale, which begins at 0. Data, and the arithmetic of its
+//! cells.
 
 use wording::units::three_digits;
 
@@ -87,6 +88,11 @@ impl Grid {
         let mean = |(sum, words): (u64, u64)| if words == 0 { 0.0 } else { sum as f64 / words as f64 };
         Self { width, columns, cells: sums.into_iter().map(mean).collect() }
     }
+
+    /// Rows of cells.
+    pub fn rows(&self) -> usize {
+        self.cells.len() / self.columns
+    }
 }
 
 impl ElementMaps {
@@ -129,7 +135,7 @@ impl ElementMaps {
         match self.counted {
             Counted::Loads => format!("Loads by lanes of each word of {array}: {}.", all.join(", ")),
             Counted::Moves => format!("Requests that move each sector of {array}: {}.", all.join(", ")),
-            Counted::Atomics => format!("Atomic operations on each of {array}, on average: {}.", all.join(", ")),
+            Counted::Atomics => format!("Atomic operations on each word of {array}, on average: {}.", all.join(", ")),
         }
     }
 }

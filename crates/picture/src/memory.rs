@@ -2,7 +2,7 @@
 //! or for two. The numbers are the launch's own counters; what those do not have is unknown here.
 
 use simt::Counters;
-use simt::counts::ModelCounters;
+use simt::counts::{MemoryCounters, ModelCounters, SharedCounters};
 use wording::units::three_digits;
 
 /// The bytes of a sector.
@@ -242,17 +242,22 @@ fn flows(counters: &Counters) -> Vec<(Way, Flow)> {
         Some(stores + local_stores),
         Some(global.store.ideal_sectors * SECTOR + local_stores),
     );
-    let atomics = global.atomic.requests + global.reduction.requests;
-    if atomics > 0 {
-        add(Way::Atomic, Some(atomics), None, None);
-    }
+    let atomics = [global.atomic, global.reduction];
+    let sum = |of: fn(&MemoryCounters) -> u64| atomics.iter().map(of).sum::<u64>();
+    // Lanes that share a word take turns, each with a sector.
+    add(
+        Way::Atomic,
+        Some(sum(|part| part.requests)),
+        Some(sum(|part| part.sectors) * SECTOR),
+        Some(sum(|part| part.ideal_sectors) * SECTOR),
+    );
     let pictures = texture.requests + surface.load.requests;
     let fetched = texture.sectors + surface.load.sectors;
     add(Way::Texture, Some(pictures), Some(fetched * SECTOR), None);
     let loads = [shared.load, shared.atomic, shared.reduction];
     let stores = [shared.store, shared.copy];
     for (way, parts) in [(Way::SharedLoad, loads.as_slice()), (Way::SharedStore, stores.as_slice())] {
-        let sum = |of: fn(&simt::counts::SharedCounters) -> u64| parts.iter().map(of).sum::<u64>();
+        let sum = |of: fn(&SharedCounters) -> u64| parts.iter().map(of).sum::<u64>();
         let passes = sum(|part| part.wavefronts);
         let conflicts = sum(|part| part.bank_conflicts);
         add(way, Some(sum(|part| part.requests)), Some(passes), Some(passes.saturating_sub(conflicts)));

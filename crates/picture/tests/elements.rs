@@ -59,3 +59,23 @@ fn maps_are_drawn_at_one_scale() {
             .contains("each word of 4 bytes is moved once")
     );
 }
+
+#[test]
+fn a_map_is_as_high_as_its_array() {
+    let map = |name: &str, first: u32| ElementMap {
+        name: name.into(),
+        arrays: vec![("counters".into(), (0..256).map(|word| if word == 0 { first } else { 1 }).collect())],
+    };
+    let of = |variants| ElementMaps { counted: Counted::Atomics, variants };
+    let maps = of(vec![map("global", 4096), map("shared", 1)]);
+    assert_eq!(maps.sentence(), "Atomic operations on each word of counters, on average: global 17.0, shared 1.");
+    assert!(elements_text(&maps, 100, Paint::Plain).contains("0 operations on a word to 4096"));
+    let height = |maps: &ElementMaps| {
+        let svg = elements_svg(maps);
+        let view = svg.split("viewBox=\"").nth(1).and_then(|rest| rest.split('"').next()).expect("a view").to_owned();
+        view.split(' ').nth(3).and_then(|height| height.parse::<f64>().ok()).expect("a height")
+    };
+    let square = of(vec![ElementMap { name: "square".into(), arrays: vec![("x".into(), vec![1; 1024])] }]);
+    // 8 rows of 32 words are a quarter of a square's height.
+    assert!(height(&maps) + 140.0 < height(&square), "{} {}", height(&maps), height(&square));
+}

@@ -52,6 +52,16 @@ fn what_moves_is_what_was_counted() {
 }
 
 #[test]
+fn atomic_operations_move_a_sector_for_each_turn() {
+    let mut counters = loads(16, 64, 64);
+    counters.global.reduction = MemoryCounters { requests: 4, sectors: 128, ideal_sectors: 4, bytes: 16 };
+    let chart = MemoryChart { panels: vec![MemoryPanel::new("alike", "", &counters)] };
+    let moved = Flow { requests: Some(4), amount: Some(4096), least: Some(128) };
+    assert_eq!(chart.panels[0].flow(Way::Atomic), Some(moved));
+    assert_eq!(MemoryPanel::new("none", "", &loads(16, 64, 64)).flow(Way::Atomic), None);
+}
+
+#[test]
 fn passes_of_a_load_say_what_totals_hide() {
     // One load that is taken apart, beside eight that are not.
     let panel = |name: &str, requests, addresses| {

@@ -9,7 +9,7 @@ pub(super) enum PictureOf {
     Line(u32),
     /// What moves between the memories.
     Memory,
-    /// How often each element is loaded.
+    /// How often each element is accessed.
     Elements,
 }
 

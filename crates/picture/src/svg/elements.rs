@@ -24,9 +24,15 @@ pub fn elements(maps: &ElementMaps) -> String {
     let with = |array: &str| -> Vec<&ElementMap> {
         maps.variants.iter().filter(|variant| variant.words(array).is_some()).collect()
     };
-    let rows: usize = arrays.iter().map(|array| with(array).len().div_ceil(BESIDE)).sum();
     let top = 34.0 + Drawing::room_for_title(&title);
-    let height = top + rows as f64 * (HEAD + MAP + FOOT) + 44.0;
+    // The height of an array's maps, which are as large in all variants.
+    let high = |array: &str| {
+        let of = |variant: &&ElementMap| Some(Grid::of(variant.words(array)?));
+        let grids = with(array).iter().filter_map(of).map(|grid| cell(&grid) * grid.rows() as f64).collect::<Vec<_>>();
+        HEAD + grids.into_iter().fold(0.0, f64::max) + FOOT
+    };
+    let rows = |array: &&str| with(array).len().div_ceil(BESIDE) as f64 * high(array);
+    let height = top + arrays.iter().map(rows).sum::<f64>() + 44.0;
     let described = |variant: &ElementMap| {
         let of = |array: &&str| Some(format!("{array} {}", variant.loads(array)?));
         format!("{}: {}.", variant.name, arrays.iter().filter_map(of).collect::<Vec<_>>().join("; "))
@@ -41,7 +47,7 @@ pub fn elements(maps: &ElementMaps) -> String {
             for (index, variant) in some.iter().enumerate() {
                 map(&mut drawing, maps.counted, variant, array, (LEFT + index as f64 * (MAP + GAP), y), most);
             }
-            y += HEAD + MAP + FOOT;
+            y += high(array);
         }
     }
     key(&mut drawing, maps.counted, y + 8.0, most);
@@ -61,8 +67,7 @@ fn map(drawing: &mut Drawing, counted: Counted, variant: &ElementMap, array: &st
     drawing.saying("", &said, |drawing| {
         drawing.label("cell strong", (x, y + 14.0), &variant.name);
         drawing.label("cell", (x, y + 30.0), &format!("{array}: {loads}"));
-        let (top, rows) = (y + HEAD, grid.cells.len() / grid.columns);
-        let cell = MAP / grid.columns.max(rows) as f64;
+        let (top, rows, cell) = (y + HEAD, grid.rows(), cell(&grid));
         drawing.rect("memory-box", (x, top), (cell * grid.columns as f64, cell * rows as f64), 0.0);
         // One path for each shade, in runs of equal cells.
         let mut paths = vec![String::new(); LEVELS + 1];
@@ -90,6 +95,11 @@ fn map(drawing: &mut Drawing, counted: Counted, variant: &ElementMap, array: &st
             drawing.label("cell faint", (x, below), &format!("{} loads", variant.all(array)));
         }
     });
+}
+
+/// The side of a cell.
+fn cell(grid: &Grid) -> f64 {
+    MAP / grid.columns.max(grid.rows()) as f64
 }
 
 /// The scale.

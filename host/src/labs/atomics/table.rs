@@ -92,9 +92,13 @@ const SHARED_SPREAD: Row = Row::Named("shared-spread");
 /// The atomic operations on the counter that gets most.
 const BUSIEST: Measure = ATOMICS_ON_ONE_WORD.titled(&["most on", "one counter"]);
 
-/// How many different values there are.
+/// How many different values there are, in words.
 fn distinct(report: &LabReport) -> Option<Cell> {
-    report.parameters.get("distinct").and_then(Value::as_u64).map(Cell::count)
+    let distinct = report.parameters.get("distinct").and_then(Value::as_u64)?;
+    Some(Cell::text(match distinct {
+        1 => "one value everywhere".to_owned(),
+        more => format!("{more} different values"),
+    }))
 }
 
 /// What a terminal shows first.
@@ -128,7 +132,7 @@ pub(super) const CONCLUSIONS: &[Conclusion] = &[
     )
     .holds(&[Holds::More(0, 1), Holds::More(0, 2), Holds::More(2, 3)]),
     Conclusion::new(
-        "With {} different values, one counter in global memory gets {} operations, one after the other; if each block counts in shared \
+        "With {}, one counter in global memory gets {} operations, one after the other; if each block counts in shared \
          memory, {}.",
         &[
             Whole(distinct),
@@ -150,7 +154,7 @@ pub(super) const SHOWCASE: Showcase = Showcase {
     access: "global reduction",
     elements: Some(Elements {
         rows: &["global-spread", "shared-spread"],
-        arrays: &["the counters"],
+        arrays: &["counters"],
         counted: Counted::Atomics,
     }),
     slider: Some(Slider { flag: "distinct", title: "different values", range: (1, 64, 1), other: 64, with: "" }),

@@ -89,7 +89,7 @@ pub(super) fn part(shown: &Shown<'_>, place: &Place, most: usize) -> Markup {
             }))
         }
         @if let Some(maps) = maps(variants, *elements) {
-            (place.card("How often each element is loaded", &html! {
+            (place.card("How often each element is accessed", &html! {
                 figure {
                     (PreEscaped(elements_svg(&maps)))
                     figcaption { (counted_of(&maps)) ", at one scale from 0." }
