@@ -46,7 +46,7 @@ pub fn page(course: &Course, exercise: &Exercise, said: &Said, has_editor: bool)
                     @if let Some(chapter) = chapter { (chapter.title) ". " }
                     (name) ": " (task(exercise)) ", about " (exercise.goals.minutes) " minutes."
                 }
-                h1 { (exercise.goals.title) " " span.state #state class=(state.word()) { (state.word()) } }
+                h1 { (exercise.goals.title) " " span #state class={ "state " (state.word()) } { (state.word()) } }
                 (idea(exercise)?)
                 // The form's first button is what Enter in a field presses: not the one for a hint.
                 button form="work" hidden {}

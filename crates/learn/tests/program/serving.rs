@@ -244,6 +244,7 @@ fn pages_show_the_course_as_it_is() {
         "// &lt;/textarea&gt;&lt;script&gt;alert(1)",
         "<h1>Copy without the end",
         "other/kernel.rs",
+        "<span id=\"state\" class=\"state tried\">tried</span>",
         "Show a hint",
         "data-editor=\"text.js\"",
     ]);
