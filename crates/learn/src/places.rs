@@ -4,7 +4,7 @@
 use exercise::fault::Fault;
 
 use crate::diagnostics::{self, Place};
-use crate::report::{AVOIDED, said};
+use crate::report::{AVOIDED, named, said};
 use crate::verdict::{Failure, Verdict};
 
 /// The places, in the order of a report.
@@ -32,7 +32,7 @@ fn of_failure(failure: &Failure) -> Vec<Place> {
 fn of_fault(fault: &Fault) -> impl Iterator<Item = Place> {
     let place = |line, who: &str| {
         let who = if who.is_empty() { String::new() } else { format!(": {who}") };
-        Place { line, column: None, message: format!("{}: {}{who}", fault.kind, fault.message) }
+        Place { line, column: None, message: format!("{}{who}", named(fault)) }
     };
     fault.sites.iter().filter_map(move |(line, who)| Some(place((*line)?, who)))
 }

@@ -202,8 +202,7 @@ impl Report<'_> {
     }
 
     fn fault(&self, text: &mut String, fault: &Fault) {
-        let what = if fault.kind == "trap" { "stopped".to_owned() } else { fault.kind.clone() };
-        paragraph(text, "       ", &format!("{what}: {}", fault.message));
+        paragraph(text, "       ", &named(fault));
         if let Some(element) = &fault.element {
             let _ = writeln!(text, "       it is about {element}");
         }
@@ -347,6 +346,12 @@ impl Report<'_> {
             }
         }
     }
+}
+
+/// A fault with its kind.
+pub fn named(fault: &Fault) -> String {
+    let kind = if fault.kind == "trap" { "stopped" } else { &fault.kind };
+    format!("{kind}: {}", fault.message)
 }
 
 /// What is said of a goal that is missed by doing nothing.
