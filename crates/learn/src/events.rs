@@ -1,6 +1,7 @@
 //! `run --events`: what a run does, as lines of JSON on the standard output, for `cargo learn
 //! serve`, which starts it as a process and relays the lines to a page. The last line has the
-//! verdict, as a part of a page. What keeps the run from a verdict is a line on the standard error,
+//! verdict, as a part of a page. It has the limits of a submission, and so has the compiler that it
+//! starts. What keeps the run from a verdict is a line on the standard error,
 //! as always.
 
 use std::io::Write as _;
@@ -12,6 +13,7 @@ use crate::arguments::RunOptions;
 use crate::compile::Compiler;
 use crate::course::Course;
 use crate::error::{Error, Result};
+use crate::isolation::{self, Limits};
 use crate::progress::Progress;
 use crate::report::Report;
 use crate::runs::{Judging, Step, shown};
@@ -24,6 +26,7 @@ pub fn run(course: &Course, options: &RunOptions) -> Result<bool> {
     if let Some(parent) = options.parent {
         crate::start::end_with(parent)?;
     }
+    isolation::limit(Limits::default())?;
     let mut progress = Progress::read(course)?;
     let exercise = student::chosen(course, &progress, options.run.name.as_deref())?;
     let compiler = Compiler::new(&course.root, 0, false)?.announcing();

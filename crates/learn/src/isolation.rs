@@ -56,16 +56,16 @@ static TIME_IS_UP: AtomicBool = AtomicBool::new(false);
 #[derive(Args, Clone, Copy, Debug)]
 pub struct Limits {
     /// Time limit for one file, in seconds; time in which others have the processor does not count
-    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "SECONDS", default_value_t = Limits::default().time_limit, value_parser = clap::value_parser!(u64).range(1..))]
     pub time_limit: u64,
     /// Memory limit of the compiler and the simulator for one file, in MiB
-    #[arg(long, value_name = "MIB", default_value_t = 6144, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "MIB", default_value_t = Limits::default().memory_limit, value_parser = clap::value_parser!(u64).range(1..))]
     pub memory_limit: u64,
     /// Limit of warp instructions for one launch
-    #[arg(long, value_name = "NUMBER", default_value_t = crate::runs::STEPS)]
+    #[arg(long, value_name = "NUMBER", default_value_t = Limits::default().step_limit)]
     pub step_limit: u64,
     /// Stop a launch once its threads have had more than this many faults
-    #[arg(long, value_name = "NUMBER", default_value_t = simt::limits::DEFAULT_FAULT_LIMIT)]
+    #[arg(long, value_name = "NUMBER", default_value_t = Limits::default().fault_limit)]
     pub fault_limit: u64,
     /// Judge without a sandbox: a submission may then read every file that you can read, and show
     /// it in its report
@@ -73,8 +73,21 @@ pub struct Limits {
     pub no_sandbox: bool,
 }
 
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            time_limit: 60,
+            memory_limit: 6144,
+            step_limit: crate::runs::STEPS,
+            fault_limit: simt::limits::DEFAULT_FAULT_LIMIT,
+            no_sandbox: false,
+        }
+    }
+}
+
 impl Limits {
-    fn out_of_time(&self) -> String {
+    /// What is said of whatever took longer.
+    pub fn out_of_time(&self) -> String {
         format!("took more than {}", several(self.time_limit as usize, "second"))
     }
 
@@ -294,7 +307,7 @@ pub fn grade_one(course: &Course, options: &GradeOneOptions) -> Result<bool> {
 /// Limits this process and all that it starts: memory, processor time (in case that nobody ends
 /// them), the largest file, no core dumps.
 #[cfg(unix)]
-fn limit(limits: Limits) -> Result<()> {
+pub fn limit(limits: Limits) -> Result<()> {
     use rustix::process::{Resource, Rlimit, setrlimit};
     let cores = std::thread::available_parallelism().map_or(1, usize::from) as u64;
     for (resource, most) in [
@@ -310,7 +323,7 @@ fn limit(limits: Limits) -> Result<()> {
 }
 
 #[cfg(not(unix))]
-fn limit(_limits: Limits) -> Result<()> {
+pub fn limit(_limits: Limits) -> Result<()> {
     Ok(())
 }
 

@@ -145,12 +145,19 @@ pub fn tried(
     if matches!(verdict.failure, Some(Failure::Predictions))
         && verdict.predictions.iter().all(|prediction| prediction.predicted.is_some())
     {
-        progress.add_try(&exercise.name)?;
+        kept(progress.add_try(&exercise.name));
     }
     if verdict.passed() {
-        progress.set_solved(exercise, true)?;
+        kept(progress.set_solved(exercise, true));
     }
     Ok(Tried { explain: progress.tries(&exercise.name) >= EXPLAINED_AFTER, verdict })
+}
+
+/// Says that the progress is not kept; the verdict is worth more.
+fn kept(outcome: Result<()>) {
+    if let Err(error) = outcome {
+        note!("note: your progress is not kept: {error}");
+    }
 }
 
 /// Why an exercise does not run on a GPU, if it does not.

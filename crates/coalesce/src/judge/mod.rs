@@ -1,7 +1,7 @@
 //! `coalesce judge`: one verdict on a candidate that shall do what a reference does.
 //!
 //! Data goes one way: files -> a request -> a process apart, which runs the candidate and writes a
-//! [`Verdict`](verdict::Verdict) as JSON -> text or JSON.
+//! [`Verdict`] as JSON -> text or JSON.
 //!
 //! | file | contents |
 //! | --- | --- |

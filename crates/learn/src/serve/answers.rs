@@ -8,6 +8,7 @@ use std::task::{Context, Poll};
 
 use axum::Router;
 use axum::body::Body;
+use axum::extract::rejection::FormRejection;
 use axum::extract::{DefaultBodyLimit, Form, Path, Query, Request, State};
 use axum::http::header::{self, HeaderMap};
 use axum::http::{StatusCode, Uri};
@@ -46,7 +47,7 @@ pub fn routes(server: Arc<Server>) -> Router {
         .route("/exercises/{name}/file", get(file))
         .route("/exercises/{name}/solution", get(solution))
         .route("/exercises/{name}/stop", post(stop))
-        .route("/exercises/{name}/{action}", post(act))
+        .route("/exercises/{name}/{action}", post(act).get(back))
         .fallback(async |uri: Uri| (StatusCode::NOT_FOUND, format!("error: there is nothing at {}\n", uri.path())))
         .layer(DefaultBodyLimit::max(MOST))
         .layer(from_fn_with_state(Arc::clone(&server), guarded))
@@ -96,10 +97,10 @@ struct Known {
 /// The file, unless the page has it already.
 async fn file(State(server): Shared, Path(name): Path<String>, Query(known): Query<Known>) -> Response {
     elsewhere(move || {
-        let work = Work::read(&server.course.exercise(&name)?)?;
-        Ok(match work.digest == known.digest {
-            true => StatusCode::NO_CONTENT.into_response(),
-            false => data(StatusCode::OK, &of_work(&work)),
+        Ok(match Work::there(&server.course.exercise(&name)?)? {
+            None => StatusCode::GONE.into_response(),
+            Some(work) if work.digest == known.digest => StatusCode::NO_CONTENT.into_response(),
+            Some(work) => data(StatusCode::OK, &of_work(&work)),
         })
     })
     .await
@@ -120,6 +121,18 @@ async fn solution(State(server): Shared, Path(name): Path<String>) -> Response {
         Page { title: format!("{}: solution", exercise.name), script: None, links, main }.answer(StatusCode::OK)
     })
     .await
+}
+
+/// The address of a form that was sent, opened again.
+async fn back(Path((name, action)): Path<(String, String)>) -> Response {
+    match action.as_str() {
+        "save" | "hint" | "reset" | "run" => Redirect::to(&address(&name)).into_response(),
+        _ => no_action(&action),
+    }
+}
+
+fn no_action(action: &str) -> Response {
+    (StatusCode::NOT_FOUND, format!("error: there is no action '{action}'\n")).into_response()
 }
 
 async fn stop(State(server): Shared) -> StatusCode {
@@ -147,11 +160,12 @@ async fn act(
     State(server): Shared,
     Path((name, action)): Path<(String, String)>,
     headers: HeaderMap,
-    Form(sent): Form<Sent>,
+    sent: std::result::Result<Form<Sent>, FormRejection>,
 ) -> Response {
     let accepts = headers.get(header::ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let by_script = accepts.contains("application/json");
     elsewhere(move || {
+        let Form(sent) = sent.map_err(|rejection| refused(&rejection))?;
         let exercise = server.course.exercise(&name)?;
         let work = match Work::save(&exercise, &sent.text, &sent.base)? {
             Saved::Yes(work) => work,
@@ -167,10 +181,18 @@ async fn act(
             "hint" => server.hint(&exercise, &work, by_script),
             "reset" => server.reset(&exercise, by_script),
             "run" => server.run(&exercise, &work, &sent, by_script),
-            _ => Ok((StatusCode::NOT_FOUND, format!("error: there is no action '{action}'\n")).into_response()),
+            _ => Ok(no_action(&action)),
         }
     })
     .await
+}
+
+/// What is said of a form that cannot be read.
+fn refused(rejection: &FormRejection) -> Error {
+    Error::Usage(match rejection.status() {
+        StatusCode::PAYLOAD_TOO_LARGE => format!("the text is too long: {LONGEST} bytes are allowed"),
+        _ => "the form is not whole: open the page again".to_owned(),
+    })
 }
 
 impl Server {
@@ -188,7 +210,7 @@ impl Server {
         progress.set_hints(&exercise.name, count)?;
         if by_script {
             let html = hints(exercise, &progress)?.into_string();
-            return Ok(data(StatusCode::OK, &json!({ "digest": work.digest, "html": html })));
+            return Ok(data(StatusCode::OK, &json!({ "text": work.text, "digest": work.digest, "html": html })));
         }
         Ok(Redirect::to(&format!("{}#hints", address(&exercise.name))).into_response())
     }
@@ -215,8 +237,12 @@ impl Server {
                 Lines::known([format!("{line}\n"), format!("{last}\n")])
             }
             None => {
-                let (server, of) = (Arc::clone(self), exercise.clone());
+                let (server, of, digest) = (Arc::clone(self), exercise.clone(), work.digest.clone());
                 let done = move |line: Option<&str>| {
+                    // The process has read the file, which another program may have changed.
+                    if !Work::there(&of).is_ok_and(|there| there.is_some_and(|there| there.digest == digest)) {
+                        return Some(failed("the file was changed on the disk while it ran: run it again"));
+                    }
                     if let Some((key, line)) = key.zip(line) {
                         server.cache.lock().unwrap_or_else(PoisonError::into_inner).keep(key, line.to_owned());
                     }

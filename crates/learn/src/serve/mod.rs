@@ -80,7 +80,8 @@ pub fn serve(course: &Course, options: &Options) -> Result<bool> {
         bundle: bundle.clone(),
         plain: options.plain,
     };
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().map_err(failed)?;
+    // Time, for the pause after a connection that the system refuses for want of descriptors.
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build().map_err(failed)?;
     runtime.block_on(async {
         let listener = tokio::net::TcpListener::from_std(listener).map_err(failed)?;
         show_line!("The course is at {address}\nOnly this machine can reach it, with this token. Ctrl-C ends it.")?;

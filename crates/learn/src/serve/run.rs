@@ -3,7 +3,7 @@
 //! program. One run goes on at a time: a further one ends the one before.
 
 use std::io::{BufRead as _, BufReader, Read};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
 use crate::course::Course;
+use crate::isolation::Limits;
 use crate::process::{self, in_group};
 use crate::programs;
 
@@ -87,8 +88,22 @@ fn relayed(
         }
         // Its last line has said why.
         Ok(Some(_)) if said.is_some_and(|line| line.contains("\"event\":\"error\"")) => done(None),
+        Ok(Some(status)) if is_out_of_time(status) => Some(failed(&Limits::default().out_of_time())),
         Ok(Some(status)) => Some(failed(&format!("the run ended without a verdict ({status})"))),
     }
+}
+
+/// Whether a process was ended for the processor time that it took.
+#[cfg(unix)]
+fn is_out_of_time(status: ExitStatus) -> bool {
+    use std::os::unix::process::ExitStatusExt as _;
+    status.signal() == Some(rustix::process::Signal::XCPU.as_raw())
+}
+
+/// There are no limits.
+#[cfg(not(unix))]
+fn is_out_of_time(_status: ExitStatus) -> bool {
+    false
 }
 
 /// Relays the lines of a pipe, as `changed` makes them. Returns the last one.

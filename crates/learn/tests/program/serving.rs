@@ -36,7 +36,11 @@ impl Drop for Server {
 
 impl Server {
     fn new(course: &Course) -> Self {
-        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_learn"));
+        Self::of(std::process::Command::new(env!("CARGO_BIN_EXE_learn")), course)
+    }
+
+    /// One that a program begins with the arguments.
+    fn of(mut command: std::process::Command, course: &Course) -> Self {
         command.arg("--course").arg(course.folder.path()).args(["serve", "--no-open", "--plain", "--port", "0"]);
         command.current_dir(env!("CARGO_MANIFEST_DIR")).env("LEARN_JOB", RUNS).stdout(Stdio::piped());
         let mut child = command.spawn().unwrap();
@@ -92,6 +96,8 @@ impl Server {
 
     /// The digest of an exercise's file.
     fn digest(&self, name: &str) -> String {
+        // The page makes the file of the starter, if there is none.
+        self.get(&format!("/exercises/{name}"));
         self.get(&format!("/exercises/{name}/file")).json()["digest"].as_str().unwrap().to_owned()
     }
 
@@ -303,9 +309,55 @@ fn the_file_is_saved_unless_the_disk_has_another_one() {
     // Too much is not read, and what is no form neither.
     course.write("copy/kernel.rs", "// short\n");
     let base = server.digest("copy");
-    assert_eq!(save(&"x".repeat(1 << 20), &base).status, 413);
-    assert_eq!(server.script("/exercises/copy/save", &[("base", &base)]).status, 422);
+    let long = [1 << 20, 1 << 19].map(|bytes| save(&"x".repeat(bytes), &base));
+    assert!(long[0].status == 400 && long[0].body.contains("the text is too long"), "{}", long[0].body);
+    assert!(long[1].body.contains("the text has 524288 bytes, and 262144 are allowed"), "{}", long[1].body);
+    let part = server.script("/exercises/copy/save", &[("base", &base)]);
+    assert!(part.status == 400 && part.body.contains("the form is not whole"), "{}", part.body);
     assert_eq!(course.read("copy/kernel.rs"), "// short\n");
+    // The address of a form, opened again, leads back.
+    let back = server.get("/exercises/copy/save");
+    assert_eq!((back.status, back.header("location")), (303, Some("/exercises/copy")));
+}
+
+#[test]
+fn a_file_that_was_deleted_is_in_the_page_alone() {
+    let course = Course::new(&["copy"]);
+    let server = Server::new(&course);
+    let save = |text: &str, base: &str| server.script("/exercises/copy/save", &[("text", text), ("base", base)]);
+    let mine = save("// mine\n", &server.digest("copy")).json()["digest"].as_str().unwrap().to_owned();
+    let file = course.path("copy/kernel.rs");
+    fs::remove_file(&file).unwrap();
+    // To ask for it does not make another.
+    assert_eq!(server.get(&format!("/exercises/copy/file?digest={mine}")).status, 410);
+    assert!(!file.exists());
+    assert_eq!(save("// mine\n", &mine).status, 200);
+    assert_eq!(course.read("copy/kernel.rs"), "// mine\n");
+    // What a hint saves is what was sent, whatever was typed since.
+    let hint = server.script("/exercises/copy/hint", &[("text", "// sent\n"), ("base", &mine)]).json();
+    assert_eq!((hint["text"].as_str(), hint["digest"].as_str()), (Some("// sent\n"), Some(&*server.digest("copy"))));
+    // A file without an end is not read.
+    #[cfg(unix)]
+    {
+        fs::remove_file(&file).unwrap();
+        std::os::unix::fs::symlink("/dev/zero", &file).unwrap();
+        let refused = server.get("/exercises/copy");
+        assert!(refused.status == 400 && refused.body.contains("this is no ordinary file"), "{}", refused.body);
+    }
+}
+
+/// As many as have no descriptors left ended it.
+#[cfg(target_os = "linux")]
+#[test]
+fn connections_beyond_what_the_system_allows_do_not_end_the_server() {
+    let course = Course::new(&["copy"]);
+    let mut command = std::process::Command::new("sh");
+    command.args(["-c", "ulimit -n 48; exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_learn")]);
+    let server = Server::of(command, &course);
+    let connections: Vec<_> = (0..96).map(|_| TcpStream::connect(("127.0.0.1", server.port)).unwrap()).collect();
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    drop(connections);
+    server.get("/exercises/copy").page(&["Run"]);
 }
 
 #[test]

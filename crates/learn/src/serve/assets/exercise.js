@@ -36,8 +36,8 @@ const run = runOf(form, file, say, show);
 const hint = async () => {
   const response = await file.send("hint");
   if (!response) return;
-  const { digest, html } = await response.json();
-  file.know({ text: editor.text, digest });
+  const { text, digest, html } = await response.json();
+  file.know({ text, digest });
   const hints = document.getElementById("hints");
   hints.innerHTML = html;
   const last = [...hints.querySelectorAll(".hint h3")].pop();

@@ -91,6 +91,7 @@ export const fileOf = (form, editor, say) => {
     if (document.visibilityState !== "visible" || sending) return;
     const digest = other?.digest ?? base;
     const response = await fetch(`${address}/file?digest=${digest}`).catch(() => undefined);
+    if (response?.status === 410) say(`${name} is gone from the disk: Save writes it again.`, true);
     if (response?.status !== 200 || sending || digest !== (other?.digest ?? base)) return;
     const there = await response.json();
     if (there.text === editor.text) {
