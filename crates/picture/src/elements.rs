@@ -33,7 +33,7 @@ impl Counted {
         match self {
             Self::Loads => "loads of a word of 4 bytes by lanes",
             Self::Moves => "requests that move a word's sector",
-            Self::Atomics => "atomic operations of lanes on a word of 4 bytes",
+            Self::Atomics => "atomic operations on a word",
         }
     }
 }

@@ -4,7 +4,7 @@
 
 use std::fmt::Write as _;
 
-use super::{Drawing, Number, WIDTH};
+use super::{Drawing, Number, TITLE_WIDTH, WIDTH};
 use crate::Scene;
 use crate::scene::Cell;
 
@@ -28,7 +28,13 @@ pub fn access(scene: &Scene) -> String {
     let layout = Layout::of(scene);
     let description = format!("{} {}", scene.sentence, scene.description);
     let mut drawing = Drawing::new("access", layout.height, &scene.title, &description);
-    drawing.label("title", (12.0, 21.0), &scene.title);
+    match short(&scene.title) {
+        None => drawing.label("title", (12.0, 21.0), &scene.title),
+        Some(short) => {
+            drawing.label("title wide", (12.0, 21.0), &scene.title);
+            drawing.label("title narrow", (12.0, 21.0), &short);
+        }
+    }
     empty(&mut drawing, scene, &layout);
     pieces(&mut drawing, scene, &layout);
     ways(&mut drawing, scene, &layout);
@@ -41,6 +47,18 @@ pub fn access(scene: &Scene) -> String {
     drawing.sentence(layout.foot, &scene.sentence);
     key(&mut drawing, scene, layout.foot + 46.0);
     drawing.finish()
+}
+
+/// A title that is too long for a small drawing, without the words that say least.
+fn short(title: &str) -> Option<String> {
+    if title.chars().count() <= TITLE_WIDTH {
+        return None;
+    }
+    let access = title.strip_prefix("A warp's ").unwrap_or(title);
+    let (first, rest) = access.split_at_checked(1)?;
+    let access = first.to_uppercase() + rest;
+    let without_width = access.split(',').next().unwrap_or_default();
+    Some(if access.chars().count() <= TITLE_WIDTH { access } else { without_width.to_owned() })
 }
 
 /// Where everything is.
@@ -349,4 +367,27 @@ fn key(drawing: &mut Drawing, scene: &Scene, y: f64) {
         entry("piece", true, "moves unused");
     }
     entry("empty", false, "untouched");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_titles_are_shorter_in_small_drawings() {
+        let all = [
+            ("A warp's load from global memory, 4 bytes a lane", None),
+            (
+                "A warp's atomic operation on global memory, 4 bytes a lane",
+                Some("Atomic operation on global memory, 4 bytes a lane"),
+            ),
+            (
+                "A warp's atomic operation on another block's shared memory, 4 bytes a lane",
+                Some("Atomic operation on another block's shared memory"),
+            ),
+        ];
+        for (title, expected) in all {
+            assert_eq!(short(title).as_deref(), expected);
+        }
+    }
 }
