@@ -9,7 +9,7 @@
 //! | kernel | a value is added to | the global counter gets |
 //! | --- | --- | --- |
 //! | [`atomics_global`] | the counter in global memory | every value |
-//! | [`atomics_ballot`], [`atomics_match`] | a sum of the warp, by votes | one sum a warp and round |
+//! | [`atomics_ballot`], [`atomics_match`] | a sum of the warp, by votes | one sum a warp's round |
 //! | [`atomics_shared`] | a counter of the block in shared memory | one sum a block |
 //! | [`atomics_warp`] | a counter of the warp in shared memory | one sum a block |
 //!
@@ -25,8 +25,8 @@
 //! Any number of values; [`BINS`] counters, all 0. Grids of any size: a thread steps by the size of
 //! the grid.
 //!
-//! Sources: PMPP (Hwu, Kirk, El Hajj), chapter on the parallel histogram; A. Adinets, "Warp-aggregated
-//! atomics" (NVIDIA, 2014).
+//! Sources: PMPP (Hwu, Kirk, El Hajj), chapter on the parallel histogram; A. Adinets,
+//! "Warp-aggregated atomics" (NVIDIA, 2014).
 
 use core::sync::atomic::AtomicU32;
 #[cfg(target_arch = "nvptx64")]

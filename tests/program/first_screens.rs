@@ -100,9 +100,9 @@ const POINTS: [(&str, &[&str]); 19] = [
     (
         "atomics",
         &[
-            "one counter in global memory gets 131072 operations, one after the other; 594 where they are spread",
-            "adds up equal values first, it gets 4096; if each block counts in shared memory, 32.",
-            "shared alike 32 256 4096",
+            "one counter in global memory gets 131072 operations, one after the other; if they are spread, at most 594",
+            "adds up its equal values (match), it gets 4096; if each block counts in shared memory (shared, warp), 32.",
+            "shared: a histogram per block alike 32 256 4096",
         ],
     ),
 ];

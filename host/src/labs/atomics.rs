@@ -41,7 +41,7 @@ pub struct Data {
 
 impl Lab for Atomics {
     const NAME: &'static str = "atomics";
-    const ABOUT: &'static str = "Atomic operations: counters that all threads share, and private ones";
+    const ABOUT: &'static str = "Atomic operations: counters shared by all threads, and private ones";
     const SUBJECTS: &'static [Subject] =
         &[Subject::Contention, Subject::Atomics, Subject::GlobalLoadRequests, Subject::Instructions];
     const FIRST: FirstScreen = FIRST;

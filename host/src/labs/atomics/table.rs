@@ -109,7 +109,12 @@ pub(super) const FIRST: FirstScreen = FirstScreen {
         ATOMICS[0].titled(&["global atomic", "requests"]),
         ATOMICS[1].titled(&["shared atomic", "requests"]),
     ],
-    words: &[],
+    words: &[
+        ("global", "every value"),
+        ("match", "a warp's equal values first"),
+        ("shared", "a histogram per block"),
+        ("warp", "a histogram per warp"),
+    ],
     removes: &[],
     left_out: &["ballot", "skewed"],
 };
@@ -121,8 +126,8 @@ pub(super) const CONCLUSIONS: &[Conclusion] = &[
         &[AsFast(SHARED_ALIKE, GLOBAL_ALIKE), AsFast(SHARED_SPREAD, GLOBAL_SPREAD)],
     ),
     Conclusion::new(
-        "Where all values are alike, one counter in global memory gets {} operations, one after the other; {} where they are spread. If each \
-         warp adds up equal values first, it gets {}; if each block counts in shared memory, {}.",
+        "If all values are alike, one counter in global memory gets {} operations, one after the other; if they are spread, at most {}. If each \
+         warp first adds up its equal values (match), it gets {}; if each block counts in shared memory (shared, warp), {}.",
         &[
             Of(GLOBAL_ALIKE, &BUSIEST),
             Of(GLOBAL_SPREAD, &BUSIEST),
