@@ -25,14 +25,7 @@ pub struct Elements {
 /// The maps; `None` if nothing was counted.
 pub(crate) fn maps(variants: &[VariantReport], elements: Option<Elements>) -> Option<ElementMaps> {
     let counted_of = elements.map_or(Counted::Loads, |it| it.counted);
-    let counts = |array: &'_ ArrayCounts| -> Vec<u32> {
-        match counted_of {
-            Counted::Loads => array.loads.clone(),
-            Counted::Moves => array.moves.clone(),
-            Counted::Atomics => array.atomics.clone(),
-        }
-    };
-    let accessed = |array: &&ArrayCounts| counts(array).iter().any(|count| *count > 0);
+    let accessed = |array: &&ArrayCounts| counts(array, counted_of).iter().any(|count| *count > 0);
     let counted: Vec<&VariantReport> =
         variants.iter().filter(|variant| variant.arrays.iter().any(|array| accessed(&array))).collect();
     let is_named = |row: &&&VariantReport| elements.is_some_and(|it| it.rows.contains(&row.name.as_str()));
@@ -49,9 +42,19 @@ pub(crate) fn maps(variants: &[VariantReport], elements: Option<Elements>) -> Op
         named.unwrap_or_else(|| format!("array {}", index + 1))
     };
     let map = |row: &&VariantReport| {
-        let arrays = row.arrays.iter().filter(accessed).map(|array| (name(array.address), counts(array)));
+        let arrays = row.arrays.iter().filter(accessed);
+        let arrays = arrays.map(|array| (name(array.address), counts(array, counted_of).to_vec()));
         ElementMap { name: row.name.clone(), arrays: arrays.filter(|(name, _)| !name.is_empty()).collect() }
     };
     let variants: Vec<ElementMap> = rows.iter().map(map).collect();
     (!variants.is_empty()).then_some(ElementMaps { variants, counted: counted_of })
+}
+
+/// What a map counts of an array, word by word.
+fn counts(array: &ArrayCounts, counted: Counted) -> &[u32] {
+    match counted {
+        Counted::Loads => &array.loads,
+        Counted::Moves => &array.moves,
+        Counted::Atomics => &array.atomics,
+    }
 }

@@ -54,12 +54,13 @@ const CANDIDATE: &str = "judging the candidate";
 /// refused, 2 if the reference or the request is wrong.
 #[derive(Args, Debug)]
 pub struct Options {
-    /// What is right: PTX, a program or library with PTX in it, or a Python file with `inputs(n, ..., rng)`, whose other parameters are
-    /// sizes, and `reference(*inputs)` in NumPy
+    /// What is right: PTX, a program or library with PTX in it, or a Python file with `inputs(n,
+    /// ..., rng)`, whose other parameters are sizes, and `reference(*inputs)` in NumPy
     #[arg(long, value_name = "REF")]
     reference: PathBuf,
-    /// What is judged: PTX, a program or library with PTX in it, or a Python file with `candidate(*inputs, *outputs)`, which launches
-    /// kernels (numba, Triton) on arrays of the device
+    /// What is judged: PTX, a program or library with PTX in it, or a Python file with
+    /// `candidate(*inputs, *outputs)`, which launches kernels (numba, Triton) on arrays of the
+    /// device
     #[arg(long, value_name = "NEW")]
     candidate: PathBuf,
     /// The sizes, arguments and launches of PTX kernels: see docs/CI.md

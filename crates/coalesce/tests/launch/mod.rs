@@ -1,5 +1,8 @@
 //! A launch by the driver's functions, which are called by name, as any program does.
 
+#[macro_use]
+mod call;
+
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::ptr::null_mut;
 
@@ -11,36 +14,27 @@ pub fn launch(ptx: &CStr, kernel: &CStr, [x, y]: [c_uint; 2], bytes: &[usize], n
     // SAFETY: the signatures are the driver's; pointers are to what it says.
     unsafe {
         let library = Library::new("libcuda.so.1").expect("the driver is found by its name");
-        macro_rules! call {
-            ($name:literal($($value:expr => $type:ty),*)) => {{
-                let function = library.get::<unsafe extern "C" fn($($type),*) -> c_uint>($name.as_bytes());
-                match function.expect("the driver has the function")($($value),*) {
-                    0 => {}
-                    status => return Err(status),
-                }
-            }};
-        }
         let (mut context, mut module, mut function, mut number) = (0usize, 0usize, 0usize, number);
         let mut buffers = vec![0u64; bytes.len()];
-        call!("cuInit"(0 => c_uint));
-        call!("cuDevicePrimaryCtxRetain"(&mut context => &mut usize, 0 => c_int));
-        call!("cuCtxSetCurrent"(context => usize));
-        call!("cuModuleLoadData"(&mut module => &mut usize, ptx.as_ptr() => *const c_char));
-        call!("cuModuleGetFunction"(&mut function => &mut usize, module => usize, kernel.as_ptr() => *const c_char));
+        call!(library, "cuInit"(0 => c_uint));
+        call!(library, "cuDevicePrimaryCtxRetain"(&mut context => &mut usize, 0 => c_int));
+        call!(library, "cuCtxSetCurrent"(context => usize));
+        call!(library, "cuModuleLoadData"(&mut module => &mut usize, ptx.as_ptr() => *const c_char));
+        call!(library, "cuModuleGetFunction"(&mut function => &mut usize, module => usize, kernel.as_ptr() => *const c_char));
         for (buffer, bytes) in buffers.iter_mut().zip(bytes) {
-            call!("cuMemAlloc_v2"(&mut *buffer => &mut u64, *bytes => usize));
-            call!("cuMemsetD8_v2"(*buffer => u64, 0 => u8, *bytes => usize));
+            call!(library, "cuMemAlloc_v2"(&mut *buffer => &mut u64, *bytes => usize));
+            call!(library, "cuMemsetD8_v2"(*buffer => u64, 0 => u8, *bytes => usize));
         }
         let mut arguments: Vec<*mut c_void> = buffers.iter_mut().map(|buffer| (&raw mut *buffer).cast()).collect();
         arguments.push((&raw mut number).cast());
-        call!("cuLaunchKernel"(
+        call!(library, "cuLaunchKernel"(
             function => usize,
             1 => c_uint, 1 => c_uint, 1 => c_uint,
             x => c_uint, y => c_uint, 1 => c_uint,
             0 => c_uint, 0 => usize,
             arguments.as_mut_ptr() => *mut *mut c_void, null_mut() => *mut *mut c_void
         ));
-        call!("cuCtxSynchronize"());
+        call!(library, "cuCtxSynchronize"());
     }
     Ok(())
 }

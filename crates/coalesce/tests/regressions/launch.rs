@@ -1,5 +1,9 @@
 //! Launches a kernel by the driver's functions, which are called by name, as any program does.
 
+#[macro_use]
+#[path = "../launch/call.rs"]
+mod call;
+
 use std::ffi::{CString, c_char, c_int, c_uint, c_void};
 use std::ptr::null_mut;
 
@@ -22,37 +26,28 @@ pub fn launch(kernel: &Kernel) -> Result<(), c_uint> {
     // SAFETY: the signatures are the driver's; pointers are to what it says.
     unsafe {
         let library = Library::new("libcuda.so.1").expect("the driver is found by its name");
-        macro_rules! call {
-            ($name:literal($($value:expr => $type:ty),*)) => {{
-                let function = library.get::<unsafe extern "C" fn($($type),*) -> c_uint>($name.as_bytes());
-                match function.expect("the driver has the function")($($value),*) {
-                    0 => {}
-                    status => return Err(status),
-                }
-            }};
-        }
         let (mut context, mut module, mut function) = (0usize, 0usize, 0usize);
-        call!("cuInit"(0 => c_uint));
-        call!("cuDevicePrimaryCtxRetain"(&mut context => &mut usize, 0 => c_int));
-        call!("cuCtxSetCurrent"(context => usize));
-        call!("cuModuleLoadData"(&mut module => &mut usize, text.as_ptr() => *const c_char));
-        call!("cuModuleGetFunction"(&mut function => &mut usize, module => usize, name.as_ptr() => *const c_char));
+        call!(library, "cuInit"(0 => c_uint));
+        call!(library, "cuDevicePrimaryCtxRetain"(&mut context => &mut usize, 0 => c_int));
+        call!(library, "cuCtxSetCurrent"(context => usize));
+        call!(library, "cuModuleLoadData"(&mut module => &mut usize, text.as_ptr() => *const c_char));
+        call!(library, "cuModuleGetFunction"(&mut function => &mut usize, module => usize, name.as_ptr() => *const c_char));
         let mut buffers = vec![0u64; kernel.arguments.len()];
         for (buffer, argument) in buffers.iter_mut().zip(&kernel.arguments) {
             let numbers = numbers(argument);
-            call!("cuMemAlloc_v2"(&mut *buffer => &mut u64, 4 * numbers.len() => usize));
-            call!("cuMemcpyHtoD_v2"(*buffer => u64, numbers.as_ptr().cast() => *const c_void, 4 * numbers.len() => usize));
+            call!(library, "cuMemAlloc_v2"(&mut *buffer => &mut u64, 4 * numbers.len() => usize));
+            call!(library, "cuMemcpyHtoD_v2"(*buffer => u64, numbers.as_ptr().cast() => *const c_void, 4 * numbers.len() => usize));
         }
         let mut arguments: Vec<*mut c_void> = buffers.iter_mut().map(|buffer| (&raw mut *buffer).cast()).collect();
         let ([x, y], [width, height]) = (kernel.grid, kernel.block);
-        call!("cuLaunchKernel"(
+        call!(library, "cuLaunchKernel"(
             function => usize,
             x => c_uint, y => c_uint, 1 => c_uint,
             width => c_uint, height => c_uint, 1 => c_uint,
             0 => c_uint, 0 => usize,
             arguments.as_mut_ptr() => *mut *mut c_void, null_mut() => *mut *mut c_void
         ));
-        call!("cuCtxSynchronize"());
+        call!(library, "cuCtxSynchronize"());
     }
     Ok(())
 }
