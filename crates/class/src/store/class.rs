@@ -1,0 +1,104 @@
+//! All students together: for the teacher's pages and for marks.
+
+use super::{Store, each, maybe_text, number, text};
+use crate::Millis;
+use crate::error::Result;
+
+/// A student's runs of an exercise, counted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cell {
+    /// The student.
+    pub student: String,
+    /// The exercise.
+    pub exercise: String,
+    /// How many runs.
+    pub runs: u64,
+    /// How many of them are submissions.
+    pub submissions: u64,
+    /// Whether one is solved.
+    pub solved: bool,
+    /// When the last one was accepted.
+    pub last: Millis,
+}
+
+/// A submission for which a mark may be given.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Counted {
+    /// The run.
+    pub run: i64,
+    /// The student.
+    pub student: String,
+    /// The exercise.
+    pub exercise: String,
+    /// When it was accepted.
+    pub queued: Millis,
+    /// The status, as `learn grade` writes it; `None` if it is not judged yet.
+    pub status: Option<String>,
+}
+
+/// A run of an exercise, for a table over time and the lines where most fail.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunOfExercise {
+    /// The run.
+    pub run: i64,
+    /// The student.
+    pub student: String,
+    /// When it was accepted.
+    pub queued: Millis,
+    /// The status.
+    pub status: String,
+    /// The places of its verdict, as JSON.
+    pub places: String,
+    /// The digest of its text: the same for the same text.
+    pub digest: String,
+}
+
+impl Store {
+    /// All students' runs, counted for each exercise.
+    pub async fn cells(&self) -> Result<Vec<Cell>> {
+        let query = "SELECT student, exercise, count(*), CAST(sum(submitted) AS BIGINT),
+                CAST(sum(CASE WHEN status = 'solved' THEN 1 ELSE 0 END) AS BIGINT), max(queued)
+            FROM runs GROUP BY student, exercise ORDER BY student, exercise";
+        each(sqlx::query(query).fetch_all(&self.pool).await?, |row| {
+            Ok(Cell {
+                student: text(row, 0)?,
+                exercise: text(row, 1)?,
+                runs: number(row, 2)?.unsigned_abs(),
+                submissions: number(row, 3)?.unsigned_abs(),
+                solved: number(row, 4)? > 0,
+                last: number(row, 5)?,
+            })
+        })
+    }
+
+    /// All submissions, in the order in which they came.
+    pub async fn submissions(&self) -> Result<Vec<Counted>> {
+        let query = "SELECT id, student, exercise, queued, status FROM runs WHERE submitted = 1 ORDER BY id";
+        each(sqlx::query(query).fetch_all(&self.pool).await?, |row| {
+            Ok(Counted {
+                run: number(row, 0)?,
+                student: text(row, 1)?,
+                exercise: text(row, 2)?,
+                queued: number(row, 3)?,
+                status: maybe_text(row, 4)?,
+            })
+        })
+    }
+
+    /// The judged runs of an exercise, the newest first: at most `most`.
+    pub async fn runs_of_exercise(&self, exercise: &str, most: u32) -> Result<Vec<RunOfExercise>> {
+        let query = "SELECT r.id, r.student, r.queued, v.status, v.places, r.text
+            FROM runs r JOIN verdicts v ON v.id = r.verdict WHERE r.exercise = $1 ORDER BY r.id DESC LIMIT $2";
+        let rows = sqlx::query(query).bind(exercise).bind(i64::from(most)).fetch_all(&self.pool).await?;
+        each(rows, |row| {
+            Ok(RunOfExercise {
+                run: number(row, 0)?,
+                student: text(row, 1)?,
+                queued: number(row, 2)?,
+                status: text(row, 3)?,
+                places: text(row, 4)?,
+                digest: text(row, 5)?,
+            })
+        })
+    }
+}

@@ -1,0 +1,163 @@
+//! Students, links, sessions, and attempts to sign in. Of a secret only the hash comes here
+//! ([`crate::secret`]).
+
+use sqlx::any::AnyRow;
+
+use super::{Store, each, maybe_text, number, text};
+use crate::Millis;
+use crate::error::{Error, Result};
+
+/// A student of the roster.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Student {
+    /// The key: as marks name the student.
+    pub id: String,
+    /// The name.
+    pub name: String,
+    /// The address, or nothing.
+    pub email: String,
+}
+
+/// Who a link or a session belongs to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Who {
+    /// The student with this key.
+    Student(String),
+    /// The teacher.
+    Teacher,
+}
+
+impl Who {
+    fn key(&self) -> Option<&str> {
+        match self {
+            Self::Student(id) => Some(id),
+            Self::Teacher => None,
+        }
+    }
+
+    fn of(row: &AnyRow) -> Result<Self> {
+        Ok(maybe_text(row, 0)?.map_or(Self::Teacher, Self::Student))
+    }
+}
+
+impl Student {
+    fn of(row: &AnyRow) -> Result<Self> {
+        Ok(Self { id: text(row, 0)?, name: text(row, 1)?, email: text(row, 2)? })
+    }
+}
+
+impl Store {
+    /// Adds students, or changes the names and addresses of those who are there: all or none.
+    /// Returns how many are new.
+    pub async fn add_students(&self, students: &[Student], now: Millis) -> Result<u64> {
+        let mut change = self.change().await?;
+        let before = sqlx::query("SELECT count(*) FROM students").fetch_one(&mut *change).await?;
+        for student in students {
+            if student.id.is_empty() || student.id.contains('\0') {
+                return Err(Error::Usage(format!("{:?} is no key of a student", student.id)));
+            }
+            let query = "INSERT INTO students (id, name, email, added, served, spent_hour, spent)
+                VALUES ($1, $2, $3, $4, 0, 0, 0)
+                ON CONFLICT (id) DO UPDATE SET name = excluded.name, email = excluded.email";
+            let query = sqlx::query(query).bind(&student.id).bind(&student.name).bind(&student.email).bind(now);
+            query.execute(&mut *change).await?;
+        }
+        let after = sqlx::query("SELECT count(*) FROM students").fetch_one(&mut *change).await?;
+        change.commit().await?;
+        Ok((number(&after, 0)? - number(&before, 0)?).unsigned_abs())
+    }
+
+    /// All students, by name.
+    pub async fn students(&self) -> Result<Vec<Student>> {
+        let query = sqlx::query("SELECT id, name, email FROM students ORDER BY name, id");
+        each(query.fetch_all(&self.pool).await?, Student::of)
+    }
+
+    /// The student with this key.
+    pub async fn student(&self, id: &str) -> Result<Option<Student>> {
+        let query = sqlx::query("SELECT id, name, email FROM students WHERE id = $1").bind(id);
+        query.fetch_optional(&self.pool).await?.as_ref().map(Student::of).transpose()
+    }
+
+    /// Keeps the hash of a link, which takes the place of the ones before.
+    pub async fn put_link(&self, hash: &str, who: &Who, now: Millis) -> Result<()> {
+        let mut change = self.change().await?;
+        for old in ["DELETE FROM links WHERE student = $1", "DELETE FROM links WHERE student IS NULL AND $1 IS NULL"] {
+            sqlx::query(old).bind(who.key()).execute(&mut *change).await?;
+        }
+        let query = sqlx::query("INSERT INTO links (hash, student, made) VALUES ($1, $2, $3)");
+        query.bind(hash).bind(who.key()).bind(now).execute(&mut *change).await?;
+        change.commit().await?;
+        Ok(())
+    }
+
+    /// Whose link has this hash.
+    pub async fn who_of_link(&self, hash: &str) -> Result<Option<Who>> {
+        let query = sqlx::query("SELECT student FROM links WHERE hash = $1").bind(hash);
+        query.fetch_optional(&self.pool).await?.as_ref().map(Who::of).transpose()
+    }
+
+    /// The keys of the students that have a link.
+    pub async fn linked(&self) -> Result<Vec<String>> {
+        let query = sqlx::query("SELECT student FROM links WHERE student IS NOT NULL ORDER BY student");
+        each(query.fetch_all(&self.pool).await?, |row| text(row, 0))
+    }
+
+    /// Ends a person's links and sessions. Returns how many links there were.
+    pub async fn revoke(&self, who: &Who) -> Result<u64> {
+        let mut change = self.change().await?;
+        let mut links = 0;
+        for (query, is_link) in [
+            ("DELETE FROM links WHERE student = $1", true),
+            ("DELETE FROM links WHERE student IS NULL AND $1 IS NULL", true),
+            ("DELETE FROM sessions WHERE student = $1", false),
+            ("DELETE FROM sessions WHERE student IS NULL AND $1 IS NULL", false),
+        ] {
+            let ended = sqlx::query(query).bind(who.key()).execute(&mut *change).await?.rows_affected();
+            links += if is_link { ended } else { 0 };
+        }
+        change.commit().await?;
+        Ok(links)
+    }
+
+    /// Keeps the hash of a session, and forgets those that have expired.
+    pub async fn put_session(&self, hash: &str, who: &Who, now: Millis, expires: Millis) -> Result<()> {
+        let mut change = self.change().await?;
+        sqlx::query("DELETE FROM sessions WHERE expires <= $1").bind(now).execute(&mut *change).await?;
+        let query = sqlx::query("INSERT INTO sessions (hash, student, made, expires) VALUES ($1, $2, $3, $4)");
+        query.bind(hash).bind(who.key()).bind(now).bind(expires).execute(&mut *change).await?;
+        change.commit().await?;
+        Ok(())
+    }
+
+    /// Whose session has this hash, unless it has expired.
+    pub async fn who_of_session(&self, hash: &str, now: Millis) -> Result<Option<Who>> {
+        let query = sqlx::query("SELECT student FROM sessions WHERE hash = $1 AND expires > $2").bind(hash).bind(now);
+        query.fetch_optional(&self.pool).await?.as_ref().map(Who::of).transpose()
+    }
+
+    /// Ends a session.
+    pub async fn end_session(&self, hash: &str) -> Result<()> {
+        sqlx::query("DELETE FROM sessions WHERE hash = $1").bind(hash).execute(&self.pool).await?;
+        Ok(())
+    }
+
+    /// Notes an attempt to sign in, from an address or for a name, and forgets those before `since`.
+    /// Returns how many there were since then, with this one.
+    pub async fn note_attempt(&self, address: &str, since: Millis, now: Millis) -> Result<u64> {
+        let mut change = self.change().await?;
+        sqlx::query("DELETE FROM attempts WHERE at < $1").bind(since).execute(&mut *change).await?;
+        let query = sqlx::query("INSERT INTO attempts (address, at) VALUES ($1, $2)");
+        query.bind(address).bind(now).execute(&mut *change).await?;
+        let count = sqlx::query("SELECT count(*) FROM attempts WHERE address = $1").bind(address);
+        let count = number(&count.fetch_one(&mut *change).await?, 0)?;
+        change.commit().await?;
+        Ok(count.unsigned_abs())
+    }
+
+    /// How many attempts there were from an address since then.
+    pub async fn attempts(&self, address: &str, since: Millis) -> Result<u64> {
+        let query = sqlx::query("SELECT count(*) FROM attempts WHERE address = $1 AND at >= $2");
+        Ok(number(&query.bind(address).bind(since).fetch_one(&self.pool).await?, 0)?.unsigned_abs())
+    }
+}

@@ -1,0 +1,149 @@
+//! A worker: takes jobs from the queue, has them judged, and stores the verdicts.
+//!
+//! *Invariant:* a worker keeps nothing. Killed at any moment, it leaves a lease that ends, and
+//! another worker takes the job.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use crate::Millis;
+use crate::error::{Error, Result};
+use crate::settings::Limits;
+use crate::store::{Done, Job, Store, Verdict};
+
+/// How long a lease lasts that is not renewed.
+pub const LEASE: Millis = 15_000;
+
+/// How often a lease is renewed, which is also how soon a stopped run ends.
+const RENEWAL: Duration = Duration::from_millis(700);
+
+/// How often an idle worker looks for a job.
+const IDLE: Duration = Duration::from_millis(150);
+
+/// How long to wait after an error of the database.
+const AFTER_ERROR: Duration = Duration::from_secs(1);
+
+/// How often storing a verdict is tried, if the database has errors.
+const TRIES: u32 = 12;
+
+/// What judges a job, on a thread that may wait.
+pub trait Judge: Send + 'static {
+    /// Judges a job, says meanwhile what it does, and ends soon when `stop` is set. `None`: it was
+    /// stopped.
+    fn judge(&mut self, job: &Job, stop: &AtomicBool, tell: &mut dyn FnMut(&str)) -> Option<Verdict>;
+}
+
+/// A worker.
+#[derive(Debug)]
+pub struct Worker<'a> {
+    /// The database.
+    pub store: &'a Store,
+    /// Its name, for the database alone.
+    pub name: String,
+    /// The limits of the class.
+    pub limits: Limits,
+    /// How long a lease lasts that is not renewed: [`LEASE`].
+    pub lease: Millis,
+    /// Set when it is to end: the job that it has goes back into the queue.
+    pub ending: &'static AtomicBool,
+}
+
+impl Worker<'_> {
+    /// Works until it is to end. `problem` is told what the database has.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Usage`] if the judge panics, which loses the job's lease.
+    pub async fn work<J: Judge>(&self, mut judge: J, mut problem: impl FnMut(&Error)) -> Result<()> {
+        while !self.is_ending() {
+            match self.next().await {
+                Ok(Some(job)) => judge = self.one(judge, job, &mut problem).await?,
+                Ok(None) => tokio::time::sleep(IDLE).await,
+                Err(error) => {
+                    problem(&error);
+                    tokio::time::sleep(AFTER_ERROR).await;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    async fn next(&self) -> Result<Option<Job>> {
+        let now = self.store.now().await?;
+        self.store.take(&self.name, &self.limits, now, self.lease).await
+    }
+
+    /// Has one job judged, and stores its verdict.
+    async fn one<J: Judge>(&self, mut judge: J, job: Job, problem: &mut impl FnMut(&Error)) -> Result<J> {
+        let (lease, started) = (job.lease.clone(), job.started);
+        let stop = Arc::new(AtomicBool::new(false));
+        let step = Arc::new(Mutex::new(None));
+        let judging = {
+            let (stop, step) = (Arc::clone(&stop), Arc::clone(&step));
+            let tell = move |what: &str| *step.lock().unwrap_or_else(PoisonError::into_inner) = Some(what.to_owned());
+            tokio::task::spawn_blocking(move || {
+                let verdict = judge.judge(&job, &stop, &mut { tell });
+                (judge, verdict)
+            })
+        };
+        let mut judging = judging;
+        let mut last = Done::Yes;
+        let judged = loop {
+            match tokio::time::timeout(RENEWAL, &mut judging).await {
+                Ok(judged) => break judged,
+                Err(_) if self.is_ending() => stop.store(true, Ordering::Relaxed),
+                Err(_) => {}
+            }
+            let said = step.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            let renewed = match self.store.now().await {
+                Ok(now) => self.store.renew(&lease, said.as_deref(), now, self.lease).await,
+                Err(error) => Err(error),
+            };
+            match renewed {
+                Ok(Done::Yes) => {}
+                Ok(done) => {
+                    last = done;
+                    stop.store(true, Ordering::Relaxed);
+                }
+                // The lease may last until the database answers again.
+                Err(error) => problem(&error),
+            }
+        };
+        let (judge, verdict) = judged.map_err(|error| Error::Usage(format!("the judge is lost: {error}")))?;
+        for _ in 0..TRIES {
+            let now = self.store.now().await;
+            let stored = match (&verdict, now) {
+                (_, Err(error)) => Err(error),
+                (Some(verdict), Ok(now)) => self.store.finish(&lease, verdict, now).await,
+                (None, Ok(now)) if last == Done::Cancelled => {
+                    self.store.finish(&lease, &stopped(now - started), now).await
+                }
+                (None, Ok(_)) => self.store.give_back(&lease).await,
+            };
+            match stored {
+                Ok(_) => break,
+                Err(error) => problem(&error),
+            }
+            tokio::time::sleep(AFTER_ERROR).await;
+        }
+        Ok(judge)
+    }
+
+    fn is_ending(&self) -> bool {
+        self.ending.load(Ordering::Relaxed)
+    }
+}
+
+/// For a run that was stopped, which stores no verdict, but costs its time.
+fn stopped(milliseconds: i64) -> Verdict {
+    Verdict {
+        status: String::new(),
+        milliseconds,
+        report: String::new(),
+        places: "[]".to_owned(),
+        page: None,
+        course: String::new(),
+        grader: String::new(),
+    }
+}

@@ -1,0 +1,129 @@
+//! Students, links, sessions, attempts, drafts, answers.
+
+use class::store::{Answer, Saved, Store, Student, Who};
+
+use crate::databases::{add, on_each};
+
+fn anna() -> Who {
+    Who::Student("anna".to_owned())
+}
+
+#[test]
+fn a_roster_may_come_again() {
+    on_each(async |store, _| {
+        let student = |id: &str, name: &str| Student { id: id.into(), name: name.into(), email: "a@b".into() };
+        assert_eq!(store.add_students(&[student("b", "Zoe"), student("a", "Anna")], 1).await.unwrap(), 2);
+        assert_eq!(store.add_students(&[student("a", "Anne"), student("c", "Cleo")], 2).await.unwrap(), 1);
+        let all = [student("a", "Anne"), student("c", "Cleo"), student("b", "Zoe")];
+        assert_eq!(store.students().await.unwrap(), all);
+        assert_eq!(store.student("b").await.unwrap(), Some(student("b", "Zoe")));
+        assert_eq!(store.student("x' OR '1'='1").await.unwrap(), None);
+        // All or none.
+        assert!(store.add_students(&[student("d", "Dora"), student("", "?")], 3).await.is_err());
+        assert_eq!(store.student("d").await.unwrap(), None);
+    });
+}
+
+#[test]
+fn a_new_link_replaces_the_one_before() {
+    on_each(async |store, _| {
+        add(&store, &["anna", "ben"]).await;
+        store.put_link("h1", &anna(), 1).await.unwrap();
+        store.put_link("t1", &Who::Teacher, 1).await.unwrap();
+        store.put_link("b1", &Who::Student("ben".into()), 1).await.unwrap();
+        store.put_link("h2", &anna(), 2).await.unwrap();
+        assert_eq!(store.who_of_link("h1").await.unwrap(), None);
+        assert_eq!(store.who_of_link("h2").await.unwrap(), Some(anna()));
+        assert_eq!(store.who_of_link("t1").await.unwrap(), Some(Who::Teacher));
+        store.put_link("t2", &Who::Teacher, 3).await.unwrap();
+        assert_eq!(store.who_of_link("t1").await.unwrap(), None);
+        assert_eq!(store.linked().await.unwrap(), ["anna", "ben"]);
+        assert!(store.put_link("x", &Who::Student("nobody".into()), 1).await.is_err());
+    });
+}
+
+#[test]
+fn revoking_ends_links_and_sessions_of_one_person() {
+    on_each(async |store, _| {
+        add(&store, &["anna"]).await;
+        store.put_link("h", &anna(), 1).await.unwrap();
+        store.put_link("t", &Who::Teacher, 1).await.unwrap();
+        store.put_session("s", &anna(), 1, 100).await.unwrap();
+        store.put_session("u", &Who::Teacher, 1, 100).await.unwrap();
+        assert_eq!(store.revoke(&anna()).await.unwrap(), 1);
+        assert_eq!(store.who_of_link("h").await.unwrap(), None);
+        assert_eq!(store.who_of_session("s", 2).await.unwrap(), None);
+        assert_eq!(store.who_of_session("u", 2).await.unwrap(), Some(Who::Teacher));
+        assert_eq!(store.revoke(&Who::Teacher).await.unwrap(), 1);
+        assert_eq!(store.who_of_session("u", 2).await.unwrap(), None);
+    });
+}
+
+#[test]
+fn sessions_expire() {
+    on_each(async |store, _| {
+        add(&store, &["anna"]).await;
+        store.put_session("s", &anna(), 0, 100).await.unwrap();
+        assert_eq!(store.who_of_session("s", 99).await.unwrap(), Some(anna()));
+        assert_eq!(store.who_of_session("s", 100).await.unwrap(), None);
+        store.put_session("s2", &anna(), 200, 300).await.unwrap();
+        assert_eq!(store.who_of_session("s", 50).await.unwrap(), None, "it is forgotten");
+        store.end_session("s2").await.unwrap();
+        assert_eq!(store.who_of_session("s2", 250).await.unwrap(), None);
+    });
+}
+
+#[test]
+fn attempts_are_counted_by_address() {
+    on_each(async |store, _| {
+        for (at, wanted) in [(10, 1), (20, 2), (30, 3)] {
+            assert_eq!(store.note_attempt("::1", 0, at).await.unwrap(), wanted);
+        }
+        assert_eq!(store.note_attempt("::2", 0, 31).await.unwrap(), 1);
+        assert_eq!(store.attempts("::1", 20).await.unwrap(), 2);
+        assert_eq!(store.note_attempt("::1", 25, 40).await.unwrap(), 2, "older ones are forgotten");
+    });
+}
+
+async fn save(store: &Store, text: &str, base: Option<&str>) -> Saved {
+    store.save_draft("anna", "guard", text, base, 7).await.unwrap()
+}
+
+#[test]
+fn a_draft_that_was_changed_meanwhile_is_a_conflict() {
+    on_each(async |store, _| {
+        add(&store, &["anna"]).await;
+        assert_eq!(store.draft("anna", "guard").await.unwrap(), None);
+        let Saved::Yes(first) = save(&store, "one", Some("")).await else { panic!("there is none yet") };
+        assert_eq!(store.draft("anna", "guard").await.unwrap().as_ref(), Some(&first));
+        let Saved::Yes(second) = save(&store, "two", Some(&first.digest)).await else { panic!("nobody changed it") };
+        assert_eq!(save(&store, "three", Some(&first.digest)).await, Saved::Conflict(second.clone()));
+        assert_eq!(save(&store, "two", Some(&first.digest)).await, Saved::Yes(second));
+        assert!(matches!(save(&store, "four", None).await, Saved::Yes(_)));
+        assert_eq!(store.draft("anna", "guard").await.unwrap().unwrap().text, "four");
+    });
+}
+
+#[test]
+fn hints_and_answers_are_kept() {
+    on_each(async |store, _| {
+        add(&store, &["anna", "ben"]).await;
+        assert_eq!(store.hints("anna", "guard").await.unwrap(), 0);
+        store.set_hints("anna", "guard", 2).await.unwrap();
+        store.set_hints("anna", "guard", 3).await.unwrap();
+        assert_eq!(store.hints("anna", "guard").await.unwrap(), 3);
+        let answer = |student: &str, correct| Answer {
+            student: student.into(),
+            question: "sectors".into(),
+            answer: "4".into(),
+            correct,
+            at: 5,
+        };
+        let [one, other] = [answer("anna", Some(false)), answer("ben", None)];
+        store.add_answer("predict_offset", &one).await.unwrap();
+        store.add_answer("predict_offset", &other).await.unwrap();
+        assert_eq!(store.answers("predict_offset", None).await.unwrap(), [one.clone(), other]);
+        assert_eq!(store.answers("predict_offset", Some("anna")).await.unwrap(), [one]);
+        assert_eq!(store.answers("guard", None).await.unwrap(), []);
+    });
+}
