@@ -27,7 +27,7 @@ use std::io::Read as _;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use toml::value::Datetime;
 
 use crate::error::Error;
@@ -92,7 +92,7 @@ pub struct Late {
 }
 
 /// What a class may take.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Limits {
     /// Bytes of a request.

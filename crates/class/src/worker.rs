@@ -31,7 +31,7 @@ const TRIES: u32 = 12;
 pub trait Judge: Send + 'static {
     /// Judges a job, says meanwhile what it does, and ends soon when `stop` is set. `None`: it was
     /// stopped.
-    fn judge(&mut self, job: &Job, stop: &AtomicBool, tell: &mut dyn FnMut(&str)) -> Option<Verdict>;
+    fn judge(&mut self, job: &Job, stop: &AtomicBool, tell: &(dyn Fn(&str) + Sync)) -> Option<Verdict>;
 }
 
 /// A worker.
@@ -83,7 +83,7 @@ impl Worker<'_> {
             let (stop, step) = (Arc::clone(&stop), Arc::clone(&step));
             let tell = move |what: &str| *step.lock().unwrap_or_else(PoisonError::into_inner) = Some(what.to_owned());
             tokio::task::spawn_blocking(move || {
-                let verdict = judge.judge(&job, &stop, &mut { tell });
+                let verdict = judge.judge(&job, &stop, &tell);
                 (judge, verdict)
             })
         };

@@ -10,7 +10,7 @@ use crate::arguments::{Named, NamedOrNext, RunArguments, RunOptions};
 use crate::course::Course;
 use crate::error::{Error, Result};
 use crate::terminal::note;
-use crate::{check, events, export, grade, isolation, new, programs, serve, student, watch};
+use crate::{check, events, export, grade, isolation, new, programs, serve, student, watch, worker};
 
 /// Exercises on GPU memory: kernels in Rust, graded by their results and by their memory accesses.
 ///
@@ -49,6 +49,8 @@ enum Command {
     Grade(grade::Options),
     /// For teachers: copy the course into a new folder, without solutions, for students
     Export(export::Options),
+    /// For teachers: judge what waits in a class's database, on this machine
+    Worker(worker::Options),
     /// For `grade` itself: judge one file, and print the verdict as JSON
     #[command(hide = true)]
     GradeOne(isolation::GradeOneOptions),
@@ -113,6 +115,7 @@ fn run(arguments: Arguments) -> Result<bool> {
         Some(Command::Check(options)) => check::check(&course()?, &options),
         Some(Command::Grade(options)) => grade::grade(&course()?, &options),
         Some(Command::Export(options)) => export::export(&course()?, &options),
+        Some(Command::Worker(options)) => worker::work(&course()?, &options),
         Some(Command::GradeOne(options)) => isolation::grade_one(&course()?, &options),
         #[cfg(target_os = "linux")]
         Some(Command::Start(options)) => crate::start::become_program(&options),

@@ -50,6 +50,13 @@ pub enum Error {
     Usage(String),
 }
 
+#[cfg(feature = "class")]
+impl From<class::Error> for Error {
+    fn from(error: class::Error) -> Self {
+        Self::Usage(error.to_string())
+    }
+}
+
 /// Whether this is a clone, with its chores, and no copy for students.
 fn has_chores() -> bool {
     std::env::current_dir().is_ok_and(|here| here.ancestors().any(|folder| folder.join("xtask/Cargo.toml").is_file()))

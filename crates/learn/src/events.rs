@@ -18,6 +18,7 @@ use crate::progress::Progress;
 use crate::report::Report;
 use crate::runs::{Judging, Step, shown};
 use crate::student::{self, Tried};
+use crate::verdict::Verdict;
 use crate::{page, places};
 
 /// Judges the student's file, and records the progress.
@@ -32,20 +33,29 @@ pub fn run(course: &Course, options: &RunOptions) -> Result<bool> {
     let compiler = Compiler::new(&course.root, 0, false)?.announcing();
     let judging = Judging { lines: true, tell, ..Judging::seeded(0) };
     let tried = student::tried(&exercise, &compiler, &options.run, judging, &mut progress)?;
-    say(&verdict(&exercise, &tried))?;
-    Ok(tried.verdict.passed())
+    let Tried { verdict: judged, explain } = &tried;
+    let file = exercise.student_file();
+    say(&verdict(&exercise, &Report { file: &file, explain: *explain }, judged, |html| html))?;
+    Ok(judged.passed())
 }
 
-fn verdict(exercise: &Exercise, Tried { verdict, explain }: &Tried) -> Value {
-    let file = exercise.student_file();
-    let html = page::main(exercise, &Report { file: &file, explain: *explain }, verdict, true).into_string();
+/// The verdict, whose part of a page `named` has changed.
+pub fn verdict(exercise: &Exercise, report: &Report<'_>, verdict: &Verdict, named: impl Fn(String) -> String) -> Value {
+    let html = named(page::main(exercise, report, verdict, true).into_string());
     json!({
         "event": "verdict", "solved": verdict.passed(), "seed": verdict.seed.to_string(), "html": html,
         "places": places::of(verdict),
     })
 }
 
-fn tell(step: Step<'_>) {
+/// How the line of an event begins.
+pub const EVENT: &str = "{\"event\":";
+
+/// How the line of a verdict begins.
+pub const VERDICT: &str = "{\"event\":\"verdict\"";
+
+/// Says what begins.
+pub fn tell(step: Step<'_>) {
     // The last line says it again if nobody can be told.
     let _ = say(&match step {
         Step::Compiling => json!({ "event": "compiling" }),
@@ -56,7 +66,7 @@ fn tell(step: Step<'_>) {
 }
 
 /// Writes a line. A reader that has gone away is an error here: nobody waits for the rest.
-fn say(line: &Value) -> Result<()> {
+pub fn say(line: &Value) -> Result<()> {
     let mut out = std::io::stdout().lock();
     writeln!(out, "{line}").and_then(|()| out.flush()).map_err(Error::Output)
 }

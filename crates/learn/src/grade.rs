@@ -26,7 +26,7 @@ use crate::course::Course;
 use crate::digest;
 use crate::error::{Error, Result};
 use crate::formats::{Format, junit};
-use crate::isolation::{Judges, Limits};
+use crate::isolation::{Judges, Limits, Pages};
 use crate::judge::judge;
 use crate::marks::{Mark, Marks, Status, Student};
 use crate::outputs::{self, Target};
@@ -229,7 +229,8 @@ fn mark_students(
         true => Error::Usage("interrupted before any file was judged".to_owned()),
         false => error,
     })?;
-    let judges = Judges { course, limits: options.limits, seed, orders: options.orders, stop: &STOP };
+    let judges =
+        Judges { course, limits: options.limits, seed, orders: options.orders, stop: &STOP, pages: Pages::None };
     let bases =
         exercises.iter().map(|exercise| basis(exercise, &compilers[0].0, &judges)).collect::<Result<Vec<_>>>()?;
     let name = |folder: &PathBuf| folder.file_name().unwrap_or_default().to_string_lossy().into_owned();

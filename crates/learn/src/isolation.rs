@@ -10,7 +10,7 @@
 //! *Invariant:* whatever the process does, only the mark of its own submission is lost.
 
 use std::fs;
-use std::io::Read as _;
+use std::io::{BufRead as _, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -26,6 +26,7 @@ use crate::arguments::Orders;
 use crate::compile::{Compiler, JOB_VARIABLE};
 use crate::course::Course;
 use crate::error::{Error, Result};
+use crate::events;
 use crate::judge::judge;
 use crate::marks::{Mark, Status};
 use crate::process::{self, INTERVAL, in_group};
@@ -40,6 +41,9 @@ const LONGEST_REPORT: usize = 1 << 16;
 
 /// The maximum length of a process's verdict: a report in JSON, which may write each byte as six.
 const LONGEST_VERDICT: u64 = 1 << 20;
+
+/// The same with a page, whose pictures have some hundred kilobytes.
+const LONGEST_PAGE: u64 = 8 << 20;
 
 /// The largest file in bytes that the compiler may write. The largest that it writes for `core` has
 /// a tenth of that.
@@ -143,7 +147,28 @@ pub struct GradeOneOptions {
     orders: Orders,
     #[command(flatten)]
     limits: Limits,
+    /// Before the mark, say what happens as `run --events` does
+    #[arg(long)]
+    events: bool,
+    /// There, do not explain wrong predictions
+    #[arg(long)]
+    unexplained: bool,
 }
+
+/// What a judge says besides the mark.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(not(feature = "class"), expect(dead_code, reason = "the pages of a class alone show it"))]
+pub enum Pages {
+    /// Nothing.
+    None,
+    /// What happens, and the verdict as a part of a page.
+    Unexplained,
+    /// The same, with explanations of wrong predictions.
+    Explained,
+}
+
+/// What a judge has said: the mark, and the verdict as a part of a page.
+pub type Said = (Mark, Option<String>);
 
 /// How the files of a class are judged.
 pub struct Judges<'a> {
@@ -153,22 +178,30 @@ pub struct Judges<'a> {
     pub orders: Orders,
     /// Set when everything is to stop.
     pub stop: &'a AtomicBool,
+    /// What the judge says besides the mark.
+    pub pages: Pages,
 }
 
 impl Judges<'_> {
     /// Judges a file in a process, for so many seconds. Its compiler has been handed over in the
     /// job's folder. `None` if it was stopped.
-    pub fn mark(
+    pub fn mark(&self, exercise: &Exercise, text: &[u8], at: (&Compiler, usize), time_limit: u64) -> Option<Mark> {
+        self.said(exercise, text, at, time_limit, &|_| {}).map(|(mark, _)| mark)
+    }
+
+    /// The same, with a page. `tell` is told of events.
+    pub fn said(
         &self,
         exercise: &Exercise,
         text: &[u8],
         (compiler, job): (&Compiler, usize),
         time_limit: u64,
-    ) -> Option<Mark> {
+        tell: &(dyn Fn(&str) + Sync),
+    ) -> Option<Said> {
         let limits = Limits { time_limit, ..self.limits };
         let start = Instant::now();
         let mark = |status, report: String| {
-            Some(Mark { seconds: start.elapsed().as_secs_f64(), ..Mark::of(exercise, status, report) })
+            Some((Mark { seconds: start.elapsed().as_secs_f64(), ..Mark::of(exercise, status, report) }, None))
         };
         let failed = |problem: String| mark(Status::Failed, problem);
         // Emptied before each file: temporary files go here too, and the process may have been
@@ -185,17 +218,17 @@ impl Judges<'_> {
             Err(error) => return failed(format!("the judge cannot be started: {error}")),
         };
         let output = child.stdout.take();
-        let reader = std::thread::spawn(move || {
-            let mut text = String::new();
-            let read = output.map(|output| output.take(LONGEST_VERDICT).read_to_string(&mut text));
-            if read.is_some_and(|read| read.is_ok()) { text } else { String::new() }
-        });
         let stopped = || self.stop.load(Ordering::Relaxed);
         let group = child.id();
         let mut limit = Deadline::of(time_limit);
-        let ended = process::wait(&mut child, || stopped() || limit.has_passed(|| processor::of_group(group)));
-        process::end(&mut child);
-        let text = reader.join().unwrap_or_default();
+        let (ended, (text, page)) = std::thread::scope(|scope| {
+            let longest = if self.pages == Pages::None { LONGEST_VERDICT } else { LONGEST_PAGE };
+            let reader =
+                scope.spawn(move || output.map(|output| listen(output.take(longest), tell)).unwrap_or_default());
+            let ended = process::wait(&mut child, || stopped() || limit.has_passed(|| processor::of_group(group)));
+            process::end(&mut child);
+            (ended, reader.join().unwrap_or_default())
+        });
         let _ = fs::remove_dir_all(&folder);
         match ended {
             Err(error) => failed(format!("the judge is lost: {error}")),
@@ -205,7 +238,8 @@ impl Judges<'_> {
                 Ok(judged) if status.success() => {
                     // Its processor time, or the clock's on a system that does not say.
                     let less = if judged.status == Status::TimedOut { f64::INFINITY } else { judged.seconds };
-                    mark(judged.status, judged.report).map(|mark| Mark { seconds: mark.seconds.min(less), ..mark })
+                    let said = mark(judged.status, judged.report);
+                    said.map(|(mark, _)| (Mark { seconds: mark.seconds.min(less), ..mark }, page))
                 }
                 _ => failed(format!(
                     "the judge ended without a verdict ({status}): most often, {} MiB of memory were not enough",
@@ -236,6 +270,8 @@ impl Judges<'_> {
             command.arg("--schedules").arg(schedules.to_string());
         }
         command.args(no_sandbox.then_some("--no-sandbox"));
+        command.args((self.pages != Pages::None).then_some("--events"));
+        command.args((self.pages == Pages::Unexplained).then_some("--unexplained"));
         command.current_dir(&self.course.root).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
         // On Windows the names' case does not matter, and programs need the last three.
         let kept = [JOB_VARIABLE, "PATH", "SystemRoot", "TEMP"].into_iter().take(if cfg!(windows) { 4 } else { 1 });
@@ -243,6 +279,22 @@ impl Judges<'_> {
         command.env_clear().envs(std::env::vars_os().filter(|(name, _)| name.to_str().is_some_and(is_kept)));
         command
     }
+}
+
+/// Reads what a judge says: events, which `tell` is told of, the verdict as a part of a page, and at
+/// last the mark, which comes first here.
+fn listen(output: impl Read, tell: &dyn Fn(&str)) -> (String, Option<String>) {
+    let (mut mark, mut page) = (String::new(), None);
+    for line in BufReader::new(output).lines().map_while(std::result::Result::ok) {
+        if line.starts_with(events::VERDICT) {
+            page = Some(line);
+        } else if line.starts_with(events::EVENT) {
+            tell(&line);
+        } else {
+            mark = line;
+        }
+    }
+    (mark, page)
 }
 
 /// `grade-one`: judges a file and prints the mark.
@@ -277,14 +329,20 @@ pub fn grade_one(course: &Course, options: &GradeOneOptions) -> Result<bool> {
     let Limits { step_limit: steps, fault_limit: faults, .. } = options.limits;
     let limits = LaunchLimits { steps, faults, cancel: Some(&TIME_IS_UP) };
     let judging = Judging { limits, schedules: options.orders.schedules, ..Judging::seeded(options.seed) };
+    let judging = if options.events { Judging { lines: true, tell: events::tell, ..judging } } else { judging };
     let mark = match judge(&exercise, &options.file, &compiler, judging) {
         Ok(verdict) => {
             let named = exercise.student_file();
-            let report = Report { file: &options.file, explain: true }.text(&verdict);
-            let report = anstream::adapter::strip_str(&report).to_string();
             let shown = Path::new(&exercise.name).join(named.file_name().unwrap_or_default());
             let names = [options.file.display().to_string(), shown_path(&options.file)];
-            let report = cut(names.iter().fold(report, |text, name| text.replace(name, &shown.to_string_lossy())));
+            let named =
+                |text: String| names.iter().fold(text, |text, name| text.replace(name, &shown.to_string_lossy()));
+            let report = Report { file: &options.file, explain: !options.unexplained };
+            if options.events {
+                events::say(&events::verdict(&exercise, &report, &verdict, named))?;
+            }
+            let report = report.text(&verdict);
+            let report = cut(named(anstream::adapter::strip_str(&report).to_string()));
             match Status::of(&verdict) {
                 status @ Status::TimedOut => {
                     Mark::of(&exercise, status, format!("{}\n{report}", options.limits.out_of_time()))

@@ -27,12 +27,15 @@
 //! | [`export`], [`workspace_copy`], [`recorded`] | a copy of the course for students, without solutions |
 //! | [`variant`] | the course as one class has it; for authors and teachers |
 //! | [`grade`], [`submission`], [`misplaced`], [`isolation`], [`marks`], [`shards`] | commands for teachers |
+//! | [`worker`] | judges what waits in the database of a class; with the feature `class` |
 //! | [`formats`], [`cells`], [`outputs`] | marks as other programs read them |
 //! | [`similarity`], [`own_lines`] | submissions for tools that find copied work |
 //!
 //! *Invariant:* a mistake in a student's file leads to a verdict, never to an error of this
 //! program: see [`error`].
 
+#[cfg(not(feature = "class"))]
+mod again;
 mod arguments;
 mod cells;
 mod check;
@@ -85,6 +88,7 @@ mod terminal;
 mod variant;
 mod verdict;
 mod watch;
+mod worker;
 mod workspace_copy;
 
 use std::process::ExitCode;

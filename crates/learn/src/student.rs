@@ -24,7 +24,7 @@ use crate::terminal::{note, show, show_line};
 use crate::verdict::{Failure, Verdict};
 
 /// Wrong predictions are explained after this many runs with a number for each question.
-const EXPLAINED_AFTER: usize = 2;
+pub const EXPLAINED_AFTER: usize = 2;
 
 /// `cargo learn`: shows the student's progress and the next exercise.
 pub fn status(course: &Course) -> Result<bool> {

@@ -1,8 +1,11 @@
 //! All students together: for the teacher's pages and for marks.
 
+use sqlx::any::AnyRow;
+
 use super::{Store, each, maybe_text, number, text};
 use crate::Millis;
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::settings::Limits;
 
 /// A student's runs of an exercise, counted.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,7 +56,36 @@ pub struct RunOfExercise {
     pub digest: String,
 }
 
+impl Counted {
+    fn of(row: &AnyRow) -> Result<Self> {
+        Ok(Self {
+            run: number(row, 0)?,
+            student: text(row, 1)?,
+            exercise: text(row, 2)?,
+            queued: number(row, 3)?,
+            status: maybe_text(row, 4)?,
+        })
+    }
+}
+
 impl Store {
+    /// Keeps the limits of the class for its workers.
+    pub async fn put_limits(&self, limits: &Limits) -> Result<()> {
+        let query = "INSERT INTO settings (name, value) VALUES ('limits', $1)
+            ON CONFLICT (name) DO UPDATE SET value = excluded.value";
+        let value = serde_json::to_string(limits).map_err(|error| Error::Usage(error.to_string()))?;
+        sqlx::query(query).bind(value).execute(&self.pool).await?;
+        Ok(())
+    }
+
+    /// The limits of the class, if its server has kept them.
+    pub async fn limits(&self) -> Result<Option<Limits>> {
+        let query = sqlx::query("SELECT value FROM settings WHERE name = 'limits'");
+        let Some(row) = query.fetch_optional(&self.pool).await? else { return Ok(None) };
+        let wrong = |error| Error::Usage(format!("the limits in the database: {error}"));
+        serde_json::from_str(&text(&row, 0)?).map(Some).map_err(wrong)
+    }
+
     /// All students' runs, counted for each exercise.
     pub async fn cells(&self) -> Result<Vec<Cell>> {
         let query = "SELECT student, exercise, count(*), CAST(sum(submitted) AS BIGINT),
@@ -74,15 +106,14 @@ impl Store {
     /// All submissions, in the order in which they came.
     pub async fn submissions(&self) -> Result<Vec<Counted>> {
         let query = "SELECT id, student, exercise, queued, status FROM runs WHERE submitted = 1 ORDER BY id";
-        each(sqlx::query(query).fetch_all(&self.pool).await?, |row| {
-            Ok(Counted {
-                run: number(row, 0)?,
-                student: text(row, 1)?,
-                exercise: text(row, 2)?,
-                queued: number(row, 3)?,
-                status: maybe_text(row, 4)?,
-            })
-        })
+        each(sqlx::query(query).fetch_all(&self.pool).await?, Counted::of)
+    }
+
+    /// The same of one student.
+    pub async fn submissions_of(&self, student: &str) -> Result<Vec<Counted>> {
+        let query = "SELECT id, student, exercise, queued, status FROM runs
+            WHERE submitted = 1 AND student = $1 ORDER BY id";
+        each(sqlx::query(query).bind(student).fetch_all(&self.pool).await?, Counted::of)
     }
 
     /// The judged runs of an exercise, the newest first: at most `most`.

@@ -53,6 +53,10 @@ pub struct Job {
     pub started: Millis,
     /// Processor time that it may take, in seconds.
     pub seconds: u32,
+    /// Memory that it may take, in MiB.
+    pub memory_mib: u32,
+    /// How many of the student's earlier runs of the exercise were wrong.
+    pub wrong_before: u64,
 }
 
 /// What came of ending or renewing a lease.
@@ -116,12 +120,14 @@ impl Store {
         let student = text(&next, 2)?;
         let serve = sqlx::query("UPDATE students SET running = $2, served = $3 WHERE id = $1");
         serve.bind(&student).bind(job).bind(now).execute(&mut *change).await?;
-        let query = "SELECT r.exercise, t.text FROM runs r JOIN texts t ON t.digest = r.text WHERE r.id = $1";
+        let query = "SELECT r.exercise, t.text, (SELECT count(*) FROM runs o WHERE o.student = r.student
+                AND o.exercise = r.exercise AND o.status = 'wrong' AND o.id < r.id)
+            FROM runs r JOIN texts t ON t.digest = r.text WHERE r.id = $1";
         let row = sqlx::query(query).bind(run).fetch_one(&mut *change).await?;
-        let (exercise, text) = (text(&row, 0)?, text(&row, 1)?);
+        let (exercise, text, wrong_before) = (text(&row, 0)?, text(&row, 1)?, number(&row, 2)?.unsigned_abs());
         change.commit().await?;
-        let seconds = limits.seconds_per_file.min(left);
-        Ok(Some(Job { lease, run, student, exercise, text, started: now, seconds }))
+        let (seconds, memory_mib) = (limits.seconds_per_file.min(left), limits.memory_mib);
+        Ok(Some(Job { lease, run, student, exercise, text, started: now, seconds, memory_mib, wrong_before }))
     }
 
     /// Renews a lease, and says what the judge does.

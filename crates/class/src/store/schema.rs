@@ -15,6 +15,7 @@ const VERSION: &str = "1";
 macro_rules! tables {
     ($key:literal) => {
         &[
+            "CREATE TABLE IF NOT EXISTS settings (name TEXT PRIMARY KEY, value TEXT NOT NULL)",
             "CREATE TABLE IF NOT EXISTS students (
                 id TEXT PRIMARY KEY, name TEXT NOT NULL, email TEXT NOT NULL, added BIGINT NOT NULL,
                 served BIGINT NOT NULL, running BIGINT, spent_hour BIGINT NOT NULL, spent BIGINT NOT NULL)",

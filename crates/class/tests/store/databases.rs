@@ -29,10 +29,9 @@ async fn new_database(server: &str) -> String {
     let name = format!("class_{}", &class::secret::new().unwrap()[..16]);
     let mut connection = sqlx::AnyConnection::connect(server).await.unwrap();
     sqlx::query(AssertSqlSafe(format!("CREATE DATABASE {name}"))).execute(&mut connection).await.unwrap();
-    let (before, after) = server.rsplit_once('/').unwrap();
-    // What follows the name: parameters, whose folder has slashes, are written with %2F.
-    let parameters = after.split_once('?').map_or(String::new(), |(_, parameters)| format!("?{parameters}"));
-    format!("{before}/{name}{parameters}")
+    let (server, parameters) = server.split_once('?').unwrap_or((server, ""));
+    let (server, _) = server.rsplit_once('/').unwrap();
+    format!("{server}/{name}?{parameters}")
 }
 
 /// Adds students.

@@ -122,6 +122,8 @@ fn a_regrade_adds_verdicts_and_keeps_the_old_ones() {
         let all: Vec<String> = store.verdicts(first).await.unwrap().into_iter().map(|one| one.status).collect();
         assert_eq!(all, ["wrong", "solved"]);
         let counted = store.submissions().await.unwrap();
+        assert_eq!(store.submissions_of("anna").await.unwrap(), counted);
+        assert_eq!(store.submissions_of("ben").await.unwrap(), []);
         assert_eq!(counted.len(), 1);
         assert_eq!((counted[0].run, counted[0].status.as_deref(), counted[0].queued), (first, Some("solved"), 1));
         let cells = store.cells().await.unwrap();
@@ -129,6 +131,26 @@ fn a_regrade_adds_verdicts_and_keeps_the_old_ones() {
         assert_eq!((ben.runs, ben.submissions, ben.solved, ben.last), (2, 0, true, 4));
         let runs = store.runs_of_exercise("guard", 2).await.unwrap();
         assert_eq!(runs.iter().map(|one| one.student.as_str()).collect::<Vec<_>>(), ["ben", "ben"]);
+    });
+}
+
+#[test]
+fn workers_learn_limits_and_earlier_mistakes() {
+    on_each(async |store, address| {
+        assert_eq!(store.limits().await.unwrap(), None);
+        for waiting in [7, 8] {
+            let limits = Limits { waiting, memory_mib: 512, seconds_per_file: 3, ..Limits::default() };
+            store.put_limits(&limits).await.unwrap();
+            assert_eq!(Store::open(&address).await.unwrap().limits().await.unwrap(), Some(limits));
+        }
+        let limits = store.limits().await.unwrap().unwrap();
+        add(&store, &["anna"]).await;
+        for (status, wrong_before) in [("wrong", 0), ("does_not_compile", 1), ("wrong", 1), ("solved", 2)] {
+            enqueue(&store, "anna", "1", 1).await;
+            let job = store.take("w", &limits, 2, 100).await.unwrap().unwrap();
+            assert_eq!((job.wrong_before, job.memory_mib, job.seconds), (wrong_before, 512, 3));
+            store.finish(&job.lease, &verdict(status, 1), 3).await.unwrap();
+        }
     });
 }
 

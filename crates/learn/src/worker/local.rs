@@ -1,0 +1,244 @@
+//! A worker on this machine.
+
+use std::fs::{self, File, TryLockError};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use class::settings::Settings;
+use class::store::{Job, Store, Verdict, shown};
+use class::worker::{Judge, LEASE, Worker};
+use common::signals;
+use exercise::Exercise;
+use serde_json::Value;
+
+use super::Options;
+use crate::arguments::Orders;
+use crate::compile::Compiler;
+use crate::course::Course;
+use crate::digest;
+use crate::error::{Error, Result};
+use crate::isolation::{Judges, Limits, Pages};
+use crate::marks::{Mark, Status};
+use crate::programs;
+use crate::recorded::some_seed_of;
+use crate::student::EXPLAINED_AFTER;
+use crate::terminal::note;
+
+/// Set by Ctrl-C.
+static ENDING: AtomicBool = AtomicBool::new(false);
+
+/// The most workers of a machine.
+const MOST: u32 = 999;
+
+/// How much of a digest says which version it is.
+const VERSION: usize = 16;
+
+/// The longest step that is shown.
+const LONGEST_STEP: usize = 100;
+
+/// Works until it is interrupted.
+pub fn work(course: &Course, options: &Options) -> Result<bool> {
+    #[cfg(target_os = "linux")]
+    if let Some(parent) = options.parent {
+        crate::start::end_with(parent)?;
+    }
+    if let Some(why) = sandbox::missing() {
+        return Err(Error::Usage(format!(
+            "no sandbox: {why}; without one a submission may read every file that you can read: run workers on Linux \
+             6.2 or newer"
+        )));
+    }
+    signals::on_each(|signal| {
+        // The second time at once.
+        if ENDING.swap(true, Ordering::Relaxed) {
+            std::process::exit(128 + signal);
+        }
+    });
+    let database = match (&options.database, &options.class) {
+        (Some(database), _) => database.clone(),
+        (None, Some(file)) => Settings::read(file)?.database,
+        (None, None) => return Err(Error::Usage("--database: name the database of the class".to_owned())),
+    };
+    if class::store::file(&database).is_some_and(|file| !file.is_file()) {
+        return Err(Error::Usage(format!("{database}: there is no such file: start the server first")));
+    }
+    keep_from_judges(course, &database)?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| Error::Usage(format!("the worker cannot be started: {error}")))?;
+    runtime.block_on(async {
+        let store = Store::open(&database).await?;
+        let (number, _own) = numbered(course, options.number)?;
+        let local = Local::new(course, number as usize).map_err(|error| match ENDING.load(Ordering::Relaxed) {
+            true => Error::Usage("interrupted before the worker was ready".to_owned()),
+            false => error,
+        })?;
+        let limits = store.limits().await?.unwrap_or_default();
+        let name = format!("{} {number}", std::process::id());
+        note!("Worker {number} takes jobs from {}. Ctrl-C ends it.", shown(&database));
+        let worker = Worker { store: &store, name, limits, lease: LEASE, ending: &ENDING };
+        worker.work(local, |error| note!("note: {error}; the worker tries again")).await?;
+        Ok(true)
+    })
+}
+
+/// Refuses a database in a folder that judges read: exercises, libraries, and the compiler's.
+///
+/// # Errors
+///
+/// [`Error::Usage`].
+pub fn keep_from_judges(course: &Course, address: &str) -> Result<()> {
+    let Some(file) = class::store::file(address) else { return Ok(()) };
+    let whole = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let folder = whole(file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new(".")));
+    let read =
+        [course.folder.clone(), course.root.join("crates"), course.root.join("target"), "/usr".into(), "/lib".into()];
+    match read.iter().any(|read| folder.starts_with(whole(read))) {
+        true => Err(Error::Usage(format!("{address}: a judge may read what is there: put the database elsewhere"))),
+        false => Ok(()),
+    }
+}
+
+/// The number of this worker, which no other one of this clone has until the file is closed.
+fn numbered(course: &Course, wanted: Option<u32>) -> Result<(u32, File)> {
+    let folder = course.root.join("target/learn");
+    fs::create_dir_all(&folder).map_err(Error::writing(&folder))?;
+    for number in wanted.map_or(1..=MOST, |number| number..=number) {
+        let path = folder.join(format!("worker-{number}"));
+        let file = File::create(&path).map_err(Error::writing(&path))?;
+        match file.try_lock() {
+            Ok(()) => return Ok((number, file)),
+            Err(TryLockError::WouldBlock) => {}
+            Err(TryLockError::Error(error)) => return Err(Error::writing(&path)(error)),
+        }
+    }
+    Err(Error::Usage(match wanted {
+        Some(number) => format!("--number {number}: there is such a worker already"),
+        None => format!("this machine has {MOST} workers already"),
+    }))
+}
+
+/// What judges here.
+struct Local {
+    course: Course,
+    compiler: Compiler,
+    job: usize,
+    grader: String,
+    /// Keeps other processes out of the compiler's folder.
+    _lock: File,
+}
+
+impl Local {
+    /// Prepares the compiler and the device library.
+    fn new(course: &Course, number: usize) -> Result<Self> {
+        // Students' own runs, and those of `grade`, have the numbers from 0.
+        let job = 1000 - number;
+        let compiler = Compiler::new(&course.root, job, false)?.sandboxed(true).stopped_by(&ENDING).announcing();
+        compiler.warm()?;
+        let exercises = course.names().map(|name| course.exercise(name)).collect::<Result<Vec<_>>>()?;
+        let lock = compiler.hand_over(exercises.iter().any(Exercise::is_host))?;
+        let program = programs::own_program();
+        let program = fs::read(&program).map_err(Error::reading(&program))?;
+        let grader = version(&[&program, compiler.basis()?.as_bytes()]);
+        Ok(Self { course: course.clone(), compiler, job, grader, _lock: lock })
+    }
+
+    /// Judges a job. `None`: it was stopped.
+    fn judged(&self, job: &Job, stop: &AtomicBool, tell: &(dyn Fn(&str) + Sync)) -> Result<Option<Verdict>> {
+        let exercise = self.course.exercise(&job.exercise)?;
+        let files = digest::contents(&exercise.deciding_files())?;
+        let version = version(&files.iter().map(Vec::as_slice).collect::<Vec<_>>());
+        let limits =
+            Limits { time_limit: u64::from(job.seconds), memory_limit: u64::from(job.memory_mib), ..Limits::default() };
+        let explained = job.wrong_before >= EXPLAINED_AFTER as u64;
+        let judges = Judges {
+            course: &self.course,
+            limits,
+            seed: some_seed_of(&exercise)?,
+            orders: Orders { schedules: None },
+            stop,
+            pages: if explained { Pages::Explained } else { Pages::Unexplained },
+        };
+        let at = (&self.compiler, self.job);
+        let said = judges.said(&exercise, job.text.as_bytes(), at, limits.time_limit, &|event| {
+            if let Some(step) = step(event) {
+                tell(&step);
+            }
+        });
+        Ok(said.map(|(mark, page)| self.verdict(mark, page, version)))
+    }
+
+    fn verdict(&self, mark: Mark, page: Option<String>, course: String) -> Verdict {
+        let of_page: Option<Value> = page.as_deref().and_then(|page| serde_json::from_str(page).ok());
+        let places = of_page.as_ref().and_then(|page| page.get("places")).map_or("[]".to_owned(), Value::to_string);
+        Verdict {
+            status: word(mark.status),
+            milliseconds: (1e3 * mark.seconds) as i64,
+            report: mark.report,
+            places,
+            page: page.filter(|_| of_page.is_some()),
+            course,
+            grader: self.grader.clone(),
+        }
+    }
+}
+
+impl Judge for Local {
+    fn judge(&mut self, job: &Job, stop: &AtomicBool, tell: &(dyn Fn(&str) + Sync)) -> Option<Verdict> {
+        self.judged(job, stop, tell).unwrap_or_else(|error| {
+            note!("note: run {} is not judged: {error}", job.run);
+            Some(Verdict {
+                status: word(Status::Failed),
+                milliseconds: 0,
+                report: error.to_string(),
+                places: "[]".to_owned(),
+                page: None,
+                course: String::new(),
+                grader: self.grader.clone(),
+            })
+        })
+    }
+}
+
+/// A status as `grade --json` writes it.
+fn word(status: Status) -> String {
+    serde_json::to_value(status).ok().and_then(|word| word.as_str().map(str::to_owned)).unwrap_or_default()
+}
+
+/// What an event says of the step that begins: its name, and the sizes.
+fn step(event: &str) -> Option<String> {
+    let event: Value = serde_json::from_str(event).ok()?;
+    let name = event.get("event")?.as_str()?;
+    let step = match event.get("sizes").and_then(Value::as_str) {
+        Some(sizes) => format!("{name} {sizes}"),
+        None => name.to_owned(),
+    };
+    Some(step.chars().filter(|c| *c != '\0').take(LONGEST_STEP).collect())
+}
+
+fn version(parts: &[&[u8]]) -> String {
+    let mut digest = digest::of(parts);
+    digest.truncate(VERSION);
+    digest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn statuses_are_words_of_marks() {
+        assert_eq!(
+            [Status::Solved, Status::GoalsMissed, Status::Failed].map(word),
+            ["solved", "goals_missed", "failed"]
+        );
+    }
+
+    #[test]
+    fn a_step_is_a_name_and_sizes() {
+        assert_eq!(step(r#"{"event":"compiling"}"#).as_deref(), Some("compiling"));
+        assert_eq!(step(r#"{"event":"running","sizes":"n = 7"}"#).as_deref(), Some("running n = 7"));
+        assert_eq!(step(r#"{"event":3}"#), None);
+        assert_eq!(step("{\"event\":\"a\\u0000b\"}").as_deref(), Some("ab"));
+        assert_eq!(step(&format!(r#"{{"event":"{}"}}"#, "x".repeat(999))).map(|step| step.len()), Some(LONGEST_STEP));
+    }
+}
