@@ -8,9 +8,9 @@ use clap::{Parser, Subcommand};
 
 use crate::arguments::{Named, NamedOrNext, RunArguments, RunOptions};
 use crate::course::Course;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::terminal::note;
-use crate::{check, events, export, grade, isolation, new, programs, serve, student, watch, worker};
+use crate::{check, events, export, grade, isolation, new, programs, roster, serve, student, watch, worker};
 
 /// Exercises on GPU memory: kernels in Rust, graded by their results and by their memory accesses.
 ///
@@ -32,7 +32,7 @@ enum Command {
     Run(RunOptions),
     /// Run it again each time you save the file
     Watch(RunArguments),
-    /// Serve the course as web pages to this machine alone: texts, an editor, verdicts
+    /// Serve the course as web pages, to this machine alone or to a class: texts, an editor, verdicts
     Serve(serve::Options),
     /// Show a hint; each further call shows one more
     Hint(NamedOrNext),
@@ -47,6 +47,8 @@ enum Command {
     Check(check::Options),
     /// For teachers: mark a folder of submissions
     Grade(grade::Options),
+    /// For teachers: the students of a class that `serve --class` serves, and their links
+    Roster(roster::Options),
     /// For teachers: copy the course into a new folder, without solutions, for students
     Export(export::Options),
     /// For teachers: judge what waits in a class's database, on this machine
@@ -98,15 +100,16 @@ fn exit_code(result: Result<bool>) -> ExitCode {
 
 /// Runs the subcommand. Returns whether it succeeded.
 fn run(arguments: Arguments) -> Result<bool> {
-    let course = || {
-        let here = std::env::current_dir().map_err(Error::reading("."))?;
-        Course::find(&here, arguments.course.as_deref())
-    };
+    let course = || Course::here(arguments.course.as_deref());
     match arguments.command {
         None => student::status(&course()?),
         Some(Command::Run(options)) if options.events => events::run(&course()?, &options),
         Some(Command::Run(RunOptions { run, .. })) => student::run(&course()?, &run),
+        Some(Command::Serve(serve::Options { class: Some(file), plain, .. })) => {
+            serve::serve_class(&file, arguments.course.as_deref(), plain)
+        }
         Some(Command::Serve(options)) => serve::serve(&course()?, &options),
+        Some(Command::Roster(options)) => roster::roster(&options, arguments.course.as_deref()),
         Some(Command::Watch(run)) => watch::watch(&course()?, &run),
         Some(Command::Hint(NamedOrNext { name })) => student::hint(&course()?, name.as_deref()),
         Some(Command::List) => student::list(&course()?),

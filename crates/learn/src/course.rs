@@ -42,6 +42,15 @@ impl Course {
         Ok(Self { root, folder, chapters, points })
     }
 
+    /// The course in `folder`, or the one of the clone around the current folder.
+    ///
+    /// # Errors
+    ///
+    /// As [`Course::find`].
+    pub fn here(folder: Option<&Path>) -> Result<Self> {
+        Self::find(&std::env::current_dir().map_err(Error::reading("."))?, folder)
+    }
+
     /// The names of the exercises, in order.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.chapters.iter().flat_map(|chapter| chapter.exercises.iter().map(String::as_str))

@@ -22,12 +22,13 @@
 //! | [`page`], [`lines`] | the same as a web page, with the source line by line |
 //! | [`cli`], [`arguments`] | the command line |
 //! | [`student`], [`watch`], [`progress`] | commands for students |
-//! | [`serve`], [`events`], [`places`] | the same as web pages, for one student at home |
+//! | [`serve`], [`events`], [`places`] | the same as web pages, for one student at home or for a class |
 //! | [`check`], [`new`] | commands for authors |
 //! | [`export`], [`workspace_copy`], [`recorded`] | a copy of the course for students, without solutions |
 //! | [`variant`] | the course as one class has it; for authors and teachers |
 //! | [`grade`], [`submission`], [`misplaced`], [`isolation`], [`marks`], [`shards`] | commands for teachers |
 //! | [`worker`] | judges what waits in the database of a class; with the feature `class` |
+//! | [`roster`] | the students of a class, and their links |
 //! | [`formats`], [`cells`], [`outputs`] | marks as other programs read them |
 //! | [`similarity`], [`own_lines`] | submissions for tools that find copied work |
 //!
@@ -75,6 +76,7 @@ mod programs;
 mod progress;
 mod recorded;
 mod report;
+mod roster;
 mod runs;
 mod schedule;
 mod serve;

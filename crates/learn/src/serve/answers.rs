@@ -22,7 +22,7 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc::Receiver;
 
 use super::access::{Passage, protect};
-use super::exercise::{Said, address, hints};
+use super::exercise::{Said, address, hints_of};
 use super::frame::{Page, asset, problem};
 use super::run::failed;
 use super::work::{Saved, Work};
@@ -118,7 +118,7 @@ async fn solution(State(server): Shared, Path(name): Path<String>) -> Response {
             }
         };
         let links = vec![("/".to_owned(), "Course"), (address(&exercise.name), "Exercise")];
-        Page { title: format!("{}: solution", exercise.name), script: None, links, main }.answer(StatusCode::OK)
+        Page { title: format!("{}: solution", exercise.name), links, main, ..Page::default() }.answer(StatusCode::OK)
     })
     .await
 }
@@ -209,7 +209,7 @@ impl Server {
         let count = student::one_more_hint(exercise, &exercise.hints()?, &progress);
         progress.set_hints(&exercise.name, count)?;
         if by_script {
-            let html = hints(exercise, &progress)?.into_string();
+            let html = hints_of(exercise, &progress)?.into_string();
             return Ok(data(StatusCode::OK, &json!({ "text": work.text, "digest": work.digest, "html": html })));
         }
         Ok(Redirect::to(&format!("{}#hints", address(&exercise.name))).into_response())
@@ -273,7 +273,7 @@ impl Server {
         let next = next.map(|name| self.course.exercise(name)).transpose()?;
         let next = next.map(|next| json!({ "address": address(&next.name), "title": next.goals.title }));
         let state = map::State::of(exercise, &progress).word();
-        let hints = hints(exercise, &progress)?.into_string();
+        let hints = hints_of(exercise, &progress)?.into_string();
         Ok(json!({ "event": "end", "known": known, "state": state, "next": next, "hints": hints }))
     }
 }

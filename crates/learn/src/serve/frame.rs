@@ -16,21 +16,27 @@ const ICON: &str = "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg'
                     fill='%23e69f00'/%3E%3C/svg%3E";
 
 /// The scripts: each is a module with one subject.
-const SCRIPTS: [(&str, &str); 5] = [
+const SCRIPTS: [(&str, &str); 6] = [
     ("exercise.js", include_str!("assets/exercise.js")),
     ("file.js", include_str!("assets/file.js")),
     ("predict.js", include_str!("assets/predict.js")),
     ("run.js", include_str!("assets/run.js")),
     ("text.js", include_str!("assets/text.js")),
+    ("time.js", include_str!("assets/time.js")),
 ];
 
 /// A page.
+#[derive(Default)]
 pub struct Page {
     pub title: String,
     /// Its script, if it has one.
     pub script: Option<&'static str>,
     /// Links to other pages: address and text.
     pub links: Vec<(String, &'static str)>,
+    /// What stands at the end of the page's head.
+    pub aside: Markup,
+    /// After how many seconds it is loaded again, if at all.
+    pub refresh: Option<u32>,
     pub main: Markup,
 }
 
@@ -51,7 +57,7 @@ impl Page {
 
     /// The page's text. Styles that its script makes have the nonce.
     fn render(&self, nonce: &str) -> String {
-        let Self { title, script, links, main } = self;
+        let Self { title, script, links, aside, refresh, main } = self;
         let document = html! {
             (DOCTYPE)
             html lang="en" {
@@ -60,6 +66,7 @@ impl Page {
                     meta name="viewport" content="width=device-width, initial-scale=1";
                     meta name="color-scheme" content="light dark";
                     meta name="style-nonce" nonce=(nonce);
+                    @if let Some(seconds) = refresh { meta http-equiv="refresh" content=(seconds); }
                     title { (title) " - Coalesce" }
                     link rel="icon" href=(ICON);
                     link rel="stylesheet" href="/assets/pages.css";
@@ -72,6 +79,7 @@ impl Page {
                         nav aria-label="Pages" {
                             ul { @for (address, text) in links { li { a href=(address) { (text) } } } }
                         }
+                        (aside)
                     }
                     div #content tabindex="-1" { (main) }
                 }
@@ -95,7 +103,7 @@ pub fn problem(error: &Error) -> Result<Response> {
             p { a href="/" { "The course" } }
         }
     };
-    Page { title: "Error".to_owned(), script: None, links: Vec::new(), main }.answer(status)
+    Page { title: "Error".to_owned(), main, ..Page::default() }.answer(status)
 }
 
 /// What pages load, by name.
@@ -103,7 +111,8 @@ pub fn asset(name: &str, bundle: &Bundle) -> Response {
     let script = || SCRIPTS.iter().find(|(known, _)| *known == name).map(|(_, text)| (*text).to_owned());
     let (kind, text) = match name {
         "pages.css" => {
-            let parts = [webpage::STYLE, picture::STYLE, webpage::FRAME, include_str!("assets/pages.css")];
+            let own = [include_str!("assets/pages.css"), include_str!("assets/class.css")];
+            let parts = [webpage::STYLE, picture::STYLE, webpage::FRAME, own[0], own[1]];
             ("text/css; charset=utf-8", Some(parts.concat()))
         }
         "editor.js" => ("text/javascript; charset=utf-8", bundle.text()),

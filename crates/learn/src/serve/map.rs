@@ -83,23 +83,25 @@ pub fn page(course: &Course) -> Result<Page> {
                     ol.tiles {
                         @for exercise in exercises {
                             @let is_next = next.as_ref().is_some_and(|next| next.name == exercise.name);
-                            (tile(exercise, State::of(exercise, &progress), is_next))
+                            (tile(exercise, State::of(exercise, &progress), is_next, &html! {}))
                         }
                     }
                 }
             }
         }
     };
-    Ok(Page { title: "The course".to_owned(), script: None, links: Vec::new(), main })
+    Ok(Page { title: "The course".to_owned(), main, ..Page::default() })
 }
 
-fn tile(exercise: &Exercise, state: State, next: bool) -> Markup {
+/// The way to an exercise. `more` is what the student should know of it besides.
+pub fn tile(exercise: &Exercise, state: State, next: bool, more: &Markup) -> Markup {
     html! {
         li class=(state.word()) {
             a.card href=(address(&exercise.name)) aria-current=[next.then_some("step")] {
                 span.state { (state.word()) }
                 strong { (exercise.goals.title) }
                 span.quiet { (exercise.name) ": " (task(exercise)) ", " (exercise.goals.minutes) "\u{a0}min" }
+                (more)
             }
         }
     }

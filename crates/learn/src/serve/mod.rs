@@ -1,5 +1,5 @@
 //! `cargo learn serve`: the course as web pages, for one student at home: the same folder, the same
-//! judge, the same progress. A run is a process of its own ([`crate::events`]); this one reads and
+//! judge, the same progress. For a class: [`class`], which shares the pages' parts. A run is a process of its own ([`crate::events`]); this one reads and
 //! writes files, and answers.
 //!
 //! ```text
@@ -15,6 +15,8 @@ mod access;
 mod answers;
 mod bundle;
 mod cache;
+#[cfg(feature = "class")]
+pub mod class;
 mod exercise;
 mod frame;
 mod map;
@@ -22,6 +24,7 @@ mod run;
 mod work;
 
 use std::net::{Ipv4Addr, TcpListener};
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex};
 
@@ -49,7 +52,10 @@ pub struct Options {
     no_open: bool,
     /// Edit in a plain text area, without the editor that npm makes once
     #[arg(long)]
-    plain: bool,
+    pub plain: bool,
+    /// Serve a class with these settings, instead of one student: see docs/TEACHING.md
+    #[arg(long, value_name = "class.toml", conflicts_with_all = ["port", "no_open"])]
+    pub class: Option<PathBuf>,
 }
 
 /// What the answers need.
@@ -94,6 +100,18 @@ pub fn serve(course: &Course, options: &Options) -> Result<bool> {
         axum::serve(listener, answers::routes(Arc::new(server))).await.map_err(failed)
     })?;
     Ok(true)
+}
+
+/// Serves a class until it is interrupted.
+#[cfg(feature = "class")]
+pub fn serve_class(file: &Path, course: Option<&Path>, plain: bool) -> Result<bool> {
+    class::serve(file, course, plain)
+}
+
+/// Has the program do it that knows classes.
+#[cfg(not(feature = "class"))]
+pub fn serve_class(_file: &Path, course: Option<&Path>, _plain: bool) -> Result<bool> {
+    crate::again::with_class(&Course::here(course)?.root)
 }
 
 /// Listens at the port, or at one that is free.

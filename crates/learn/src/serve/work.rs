@@ -107,6 +107,6 @@ fn on_disk(exercise: &Exercise) -> Result<String> {
 }
 
 /// As a form sends it, lines may end with a carriage return, too.
-fn with_line_feeds(text: &str) -> String {
+pub fn with_line_feeds(text: &str) -> String {
     text.replace("\r\n", "\n")
 }

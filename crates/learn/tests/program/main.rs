@@ -8,6 +8,8 @@
 
 mod author;
 mod cheating;
+#[cfg(feature = "class")]
+mod class;
 mod course;
 mod export;
 mod gains;

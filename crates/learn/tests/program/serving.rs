@@ -21,10 +21,10 @@ struct Server {
 }
 
 /// An answer.
-struct Answer {
-    status: u16,
-    head: String,
-    body: String,
+pub struct Answer {
+    pub status: u16,
+    pub head: String,
+    pub body: String,
 }
 
 impl Drop for Server {
@@ -58,16 +58,8 @@ impl Server {
         server
     }
 
-    /// Sends a request with these lines of its head, and nothing else in it.
     fn ask(&self, head: &str, body: &str) -> Answer {
-        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
-        let length = body.len();
-        let text = format!("{head}\r\nConnection: close\r\nContent-Length: {length}\r\n\r\n{body}");
-        // A server that refuses a body closes before it has read it.
-        let _ = stream.write_all(text.as_bytes());
-        let mut answer = Vec::new();
-        let _ = stream.read_to_end(&mut answer);
-        Answer::of(&String::from_utf8(answer).unwrap())
+        ask(self.port, head, body)
     }
 
     fn host(&self) -> String {
@@ -111,6 +103,18 @@ impl Server {
     }
 }
 
+/// Sends a request with these lines of its head, and nothing else in it.
+pub fn ask(port: u16, head: &str, body: &str) -> Answer {
+    let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
+    let length = body.len();
+    let text = format!("{head}\r\nConnection: close\r\nContent-Length: {length}\r\n\r\n{body}");
+    // A server that refuses a body closes before it has read it.
+    let _ = stream.write_all(text.as_bytes());
+    let mut answer = Vec::new();
+    let _ = stream.read_to_end(&mut answer);
+    Answer::of(&String::from_utf8(answer).unwrap())
+}
+
 impl Answer {
     fn of(text: &str) -> Self {
         let (head, body) = text.split_once("\r\n\r\n").unwrap_or((text, ""));
@@ -122,19 +126,19 @@ impl Answer {
         answer
     }
 
-    fn header(&self, name: &str) -> Option<&str> {
+    pub fn header(&self, name: &str) -> Option<&str> {
         let pairs = self.head.lines().filter_map(|line| line.split_once(": "));
         pairs.filter(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, value)| value).next()
     }
 
     #[track_caller]
-    fn json(&self) -> Value {
+    pub fn json(&self) -> Value {
         serde_json::from_str(&self.body).unwrap_or_else(|error| panic!("{error}: {}", self.body))
     }
 
     /// A page that has these words, and nothing that its policy forbids.
     #[track_caller]
-    fn page(&self, words: &[&str]) -> &str {
+    pub fn page(&self, words: &[&str]) -> &str {
         assert_eq!(self.status, 200, "{}", self.body);
         let policy = self.header("content-security-policy").expect("a policy");
         assert!(policy.starts_with("default-src 'none'") && !policy.contains("unsafe"), "{policy}");
@@ -148,7 +152,7 @@ impl Answer {
 
 /// Neither scripts nor styles stand in the text.
 #[track_caller]
-fn without_inline(html: &str) {
+pub fn without_inline(html: &str) {
     for inline in [" style=", "<style", "<script>", " onclick=", "javascript:"] {
         assert!(!html.contains(inline), "{inline} in {html}");
     }
@@ -168,7 +172,7 @@ fn joined(mut chunks: &str) -> String {
     text
 }
 
-fn encoded(text: &str) -> String {
+pub fn encoded(text: &str) -> String {
     text.bytes()
         .map(|byte| if byte.is_ascii_alphanumeric() { (byte as char).to_string() } else { format!("%{byte:02X}") })
         .collect()

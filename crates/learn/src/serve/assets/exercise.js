@@ -47,21 +47,24 @@ const hint = async () => {
 };
 
 const reset = async () => {
-  if (!confirm(`Replace ${form.dataset.name} with the starter? Yours is kept beside it.`)) return;
+  const { title } = document.getElementById("reset");
+  if (!confirm(`Replace ${form.dataset.name} with the starter? ${title}.`)) return;
   const response = await file.send("reset");
   if (!response) return;
-  const { text, digest, status: done } = await response.json();
-  editor.text = text;
+  const { text, digest, status: done, starter } = await response.json();
+  editor.text = starter ?? text;
   file.know({ text, digest });
   show([]);
   document.getElementById("results").replaceChildren();
+  // In a class, what was solved stays solved.
+  if (starter !== undefined) return say(done);
   const state = document.getElementById("state");
   state.className = "state open";
   state.textContent = "open";
   say(done);
 };
 
-const actions = { save: file.save, reset, hint };
+const actions = { save: file.save, reset, hint, submit: () => run({}, "submit") };
 // The hints' button is outside of the form, and is made anew.
 form.addEventListener("submit", (event) => {
   event.preventDefault();

@@ -1,15 +1,12 @@
-// The student's file: saved from the page, read again when it was changed on the disk, and asked about
-// when both were changed.
-
-/** How often to look at the file, in milliseconds. */
-const INTERVAL = 2000;
+// The student's file: saved from the page, read again when it was changed elsewhere, on the disk or in
+// another window, and asked about when both were changed.
 
 /** The file of a form. `say` shows a sentence. */
 export const fileOf = (form, editor, say) => {
-  const { name } = form.dataset;
+  const { name, where, interval } = form.dataset;
   const address = form.action.slice(0, form.action.lastIndexOf("/"));
   const conflict = document.getElementById("conflict");
-  // What the disk has, as far as the page knows, and what it had when both were changed.
+  // What is kept, as far as the page knows, and what was kept when both were changed.
   let [base, saved, other] = [form.elements.base.value, editor.text, undefined];
   let sending = 0;
 
@@ -23,16 +20,16 @@ export const fileOf = (form, editor, say) => {
     other = there;
     document.getElementById("disk").textContent = there.text;
     conflict.hidden = false;
-    say(`${name} was changed on the disk, too.`, true);
+    say(`${name} was changed ${where}, too.`, true);
   };
 
   const file = {
-    /** Whether the page has what the disk does not have. */
+    /** Whether the page has what is not saved. */
     get isChanged() {
       return editor.text !== saved;
     },
 
-    /** Notes that a text is on the disk. */
+    /** Notes that a text is saved. */
     know,
 
     /** Sends the form for an action. There is no answer if the student has to decide first. */
@@ -84,7 +81,7 @@ export const fileOf = (form, editor, say) => {
   theirs.addEventListener("click", () => {
     editor.text = other.text;
     know(other);
-    say(`${name} is the one of the disk.`);
+    say(`${name} is the one ${where}.`);
   });
 
   const look = async () => {
@@ -101,10 +98,10 @@ export const fileOf = (form, editor, say) => {
     } else {
       editor.text = there.text;
       know(there);
-      say(`${name} was changed on the disk, and is read again.`);
+      say(`${name} was changed ${where}, and is read again.`);
     }
   };
-  setInterval(look, INTERVAL);
+  setInterval(look, Number(interval));
   document.addEventListener("visibilitychange", look);
   addEventListener("beforeunload", (event) => {
     if (file.isChanged) event.preventDefault();
@@ -112,7 +109,7 @@ export const fileOf = (form, editor, say) => {
   return file;
 };
 
-const GONE = "The server does not answer: is `cargo learn serve` still running?";
+const GONE = "The server does not answer. Your text is still here; try again.";
 
 /** What an answer says is wrong. */
 const problem = async (response) => {

@@ -50,6 +50,11 @@ export const runOf = (form, file, say, show) => {
 
   const handlers = {
     saved: file.know,
+    waiting({ position }) {
+      step("waiting");
+      say(position > 1 ? `In the queue: ${position - 1} before you.` : "In the queue: you are next.");
+    },
+    taken: () => say("Running ..."),
     note: ({ text }) => say(text),
     compiling: () => step("compiling"),
     running: ({ sizes }) => step("running", sizes),
@@ -85,14 +90,15 @@ export const runOf = (form, file, say, show) => {
     },
   };
 
-  const run = async (more = {}) => {
+  /** Shows a run. `start` gives its events, if it was begun. */
+  const follow = async (start) => {
     running?.abort();
     const controller = (running = new AbortController());
     begin();
-    const response = await file.send("run", more, controller.signal);
     try {
-      if (response) {
-        for await (const event of lines(response)) {
+      const events = await start(controller.signal);
+      if (events) {
+        for await (const event of events) {
           if (running !== controller) return;
           handlers[event.event]?.(event);
         }
@@ -104,9 +110,51 @@ export const runOf = (form, file, say, show) => {
     }
   };
 
+  /** Sends the form. The answer has the run's lines, or the address of its events. */
+  const run = (more = {}, action = "run") =>
+    follow(async (signal) => {
+      const response = await file.send(action, more, signal);
+      if (response?.headers.get("content-type") !== "application/json") return response && lines(response);
+      const { saved, events } = await response.json();
+      file.know(saved);
+      return sent(events, signal);
+    });
+
   stop.addEventListener("click", file.stop);
+  const { events } = form.dataset;
+  if (events) follow((signal) => sent(events, signal));
   return run;
 };
+
+/** The values of events that a server sends, to the last one. */
+async function* sent(address, signal) {
+  const source = new EventSource(address);
+  const waiting = [];
+  let [wake, ended] = [() => {}, false];
+  const end = () => {
+    ended = true;
+    source.close();
+    wake();
+  };
+  source.addEventListener("message", ({ data }) => {
+    const event = JSON.parse(data);
+    waiting.push(event);
+    if (event.event === "end") end();
+    wake();
+  });
+  // While the connection is only broken, the browser tries again.
+  source.addEventListener("error", () => {
+    if (source.readyState !== EventSource.CLOSED) return;
+    waiting.push({ event: "error", text: "The server does not tell how the run goes on. Load the page again." });
+    end();
+  });
+  signal.addEventListener("abort", end);
+  while (true) {
+    while (waiting.length) yield waiting.shift();
+    if (ended) return;
+    await new Promise((done) => (wake = done));
+  }
+}
 
 /** The values of an answer's lines, as they come. */
 async function* lines(response) {

@@ -1,0 +1,133 @@
+//! `cargo learn serve --class class.toml`: the course for a class. What is kept is in the crate
+//! [`class`]; here is all that people see.
+//!
+//! ```text
+//! request ── guard ── answers ─┬─ sign_in                                   links and sessions
+//!                              ├─ map, work, run (events), history           a student's own
+//!                              └─ matrix, exercises, marks                   the teacher's
+//! ```
+//!
+//! | module | contents |
+//! | --- | --- |
+//! | [`guard`], [`origin`], [`limiter`] | which requests pass |
+//! | [`sign_in`] | who one is |
+//! | [`lessons`] | the exercises with points and deadlines |
+//! | [`diff`], [`chart`], [`hard_lines`], [`time`] | parts of pages |
+//!
+//! *Invariant:* an answer to a student has nothing of another student's: each handler takes the
+//! student from the session, never from the request.
+
+mod answers;
+mod chart;
+mod diff;
+mod events;
+mod exercises;
+mod guard;
+mod hard_lines;
+mod history;
+mod lessons;
+mod limiter;
+mod map;
+pub mod marks;
+mod matrix;
+mod origin;
+mod refusal;
+mod run;
+mod sign_in;
+mod status;
+mod time;
+mod work;
+
+use std::path::Path;
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use class::Millis;
+use class::settings::Settings;
+use class::store::Store;
+
+use self::guard::Guard;
+pub use self::lessons::Lessons;
+pub use self::sign_in::link;
+use super::bundle::Bundle;
+use crate::course::Course;
+use crate::error::{Error, Result};
+use crate::terminal::show_line;
+
+/// What the answers need.
+struct Server {
+    course: Course,
+    settings: Settings,
+    store: Store,
+    lessons: RwLock<Arc<Lessons>>,
+    guard: Guard,
+    bundle: Bundle,
+    /// Whether pages have a plain text area in any case.
+    plain: bool,
+}
+
+impl Server {
+    fn lessons(&self) -> Arc<Lessons> {
+        Arc::clone(&self.lessons.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Reads the course again.
+    fn read_lessons(&self) -> Result<()> {
+        let course = Course::find(&self.course.root, Some(&self.course.folder))?;
+        let lessons = Arc::new(Lessons::read(&course, &self.settings)?);
+        *self.lessons.write().unwrap_or_else(PoisonError::into_inner) = lessons;
+        Ok(())
+    }
+
+    fn has_editor(&self) -> bool {
+        !self.plain && self.bundle.is_there()
+    }
+}
+
+/// The settings of a class, and its course.
+///
+/// # Errors
+///
+/// What is wrong with either.
+pub fn read(file: &Path, course: Option<&Path>) -> Result<(Settings, Course)> {
+    let settings = Settings::read(file)?;
+    let course = Course::here(course.or(settings.course.as_deref()))?;
+    Ok((settings, course))
+}
+
+/// The time of this machine.
+pub fn now() -> Millis {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| i64::try_from(time.as_millis()).unwrap_or(i64::MAX))
+}
+
+/// Serves until it is interrupted.
+pub fn serve(file: &Path, course: Option<&Path>, plain: bool) -> Result<bool> {
+    let (settings, course) = read(file, course)?;
+    let failed = |error: std::io::Error| Error::Usage(format!("the server cannot be started: {error}"));
+    let lessons = Lessons::read(&course, &settings)?;
+    let listen = settings.listen;
+    let listener = std::net::TcpListener::bind(listen)
+        .map_err(|error| Error::Usage(format!("listen = \"{listen}\": the address cannot be used: {error}")))?;
+    listener.set_nonblocking(true).map_err(failed)?;
+    let bundle = Bundle::new(&course.root);
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().map_err(failed)?;
+    runtime.block_on(async {
+        let store = Store::open(&settings.database).await?;
+        let listener = tokio::net::TcpListener::from_std(listener).map_err(failed)?;
+        if !plain {
+            bundle.begin();
+        }
+        show_line!(
+            "{} is at {} (it listens at {listen}). Ctrl-C ends it.",
+            crate::terminal::plain(&settings.title),
+            settings.address
+        )?;
+        store.put_limits(&settings.limits).await?;
+        let _workers = crate::worker::start(&course, file, settings.workers);
+        let guard = Guard::new(&settings);
+        let lessons = RwLock::new(Arc::new(lessons));
+        let server = Arc::new(Server { course, settings, store, lessons, guard, bundle, plain });
+        answers::serve(listener, server).await.map_err(failed)
+    })?;
+    Ok(true)
+}

@@ -1,0 +1,180 @@
+//! Links and sessions. A personal link opens a page that says whose it is, and its button exchanges
+//! the link for a session: a program that looks at links in mails signs nobody in, and a link that a
+//! page elsewhere opens signs nobody in unseen.
+//!
+//! Another way to know who one is, as a university's login, ends in [`begin`], too.
+//!
+//! *Invariant:* a secret is in the link and in the cookie, and nowhere else: its hash is kept.
+
+use std::sync::Arc;
+
+use axum::extract::rejection::FormRejection;
+use axum::extract::{Form, Path, State};
+use axum::http::StatusCode;
+use axum::http::header::{self, HeaderValue};
+use axum::response::{IntoResponse as _, Redirect, Response};
+use class::settings::Settings;
+use class::store::Who;
+use class::{DAY, Millis, secret};
+use maud::{Markup, html};
+use serde::Deserialize;
+
+use super::guard::Asker;
+use super::refusal::{Answered, Refusal, line, said};
+use super::{Server, now};
+use crate::serve::frame::Page;
+
+/// The time in which wrong links are counted.
+const COUNTED: Millis = 10 * 60 * 1000;
+
+/// The cookie's name. With TLS no other host or path can set it; without, the port is in the name,
+/// because a cookie is sent to all ports.
+pub fn cookie_name(settings: &Settings) -> String {
+    match settings.tls() {
+        true => "__Host-class".to_owned(),
+        false => format!("class_{}", settings.listen.port()),
+    }
+}
+
+/// The cookie with this value, for so many seconds.
+fn cookie(settings: &Settings, value: &str, seconds: i64) -> String {
+    let secure = if settings.tls() { "; Secure" } else { "" };
+    format!("{}={value}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Lax{secure}", cookie_name(settings))
+}
+
+/// The link with a secret.
+pub fn link(settings: &Settings, secret: &str) -> String {
+    format!("{}/enter/{secret}", settings.address)
+}
+
+/// Whose link this is. Wrong ones are counted by address.
+async fn who(server: &Server, asker: &Asker, secret: &str) -> Answered<Who> {
+    let (store, address, now) = (&server.store, asker.network.to_string(), now());
+    let most = u64::from(server.settings.limits.failed_sign_ins);
+    let failed = store.attempts(&address, now - COUNTED).await?;
+    if failed >= most {
+        return Err(said(
+            StatusCode::TOO_MANY_REQUESTS,
+            "Too many wrong links",
+            "Wait ten minutes, and open yours again.",
+        ));
+    }
+    let is_secret = secret.len() == 64 && secret.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let found = match is_secret {
+        true => store.who_of_link(&secret::hash(secret)).await?,
+        false => None,
+    };
+    match found {
+        Some(who) => Ok(who),
+        None => {
+            store.note_attempt(&address, now - COUNTED, now).await?;
+            Err(said(
+                StatusCode::FORBIDDEN,
+                "This link does not open the class",
+                "It was replaced or revoked, or is not whole. Ask your teacher for a new one.",
+            ))
+        }
+    }
+}
+
+/// The page of a link.
+pub async fn page(State(server): State<Arc<Server>>, asker: Asker, Path(secret): Path<String>) -> Answered {
+    let who = who(&server, &asker, &secret).await?;
+    if asker.who.as_ref() == Some(&who) {
+        return Ok(Redirect::to("/").into_response());
+    }
+    let name = match &who {
+        Who::Teacher => "the teacher".to_owned(),
+        Who::Student(id) => server.store.student(id).await?.map(|student| student.name).unwrap_or_default(),
+    };
+    let main = html! {
+        main.index {
+            h1 { (server.settings.title) }
+            p { "This link is for " b { (name) } ". Keep it to yourself: who has it works in that name." }
+            form method="post" action="/enter" {
+                input type="hidden" name="secret" value=(secret);
+                button.go { "Sign in as " (name) }
+            }
+        }
+    };
+    Ok(Page { title: "Sign in".to_owned(), main, ..Page::default() }.answer(StatusCode::OK)?)
+}
+
+/// The form of that page.
+#[derive(Deserialize)]
+pub struct Entering {
+    secret: String,
+}
+
+/// Exchanges a link for a session.
+pub async fn enter(
+    State(server): State<Arc<Server>>,
+    asker: Asker,
+    form: Result<Form<Entering>, FormRejection>,
+) -> Answered {
+    let Ok(Form(Entering { secret })) = form else {
+        return Err(line(StatusCode::BAD_REQUEST, "the form is not whole: open your link again").into());
+    };
+    let who = who(&server, &asker, &secret).await?;
+    begin(&server, &who).await
+}
+
+/// Begins the session of someone who is known, and leads to the first page.
+async fn begin(server: &Server, who: &Who) -> Answered {
+    let days = i64::from(server.settings.limits.session_days);
+    let (value, now) = (secret::new()?, now());
+    server.store.put_session(&secret::hash(&value), who, now, now + days * DAY).await?;
+    Ok(with_cookie(Redirect::to("/").into_response(), &cookie(&server.settings, &value, days * DAY / 1000)))
+}
+
+/// Ends the session.
+pub async fn leave(State(server): State<Arc<Server>>, asker: Asker) -> Answered {
+    if let Some(session) = &asker.session {
+        server.store.end_session(session).await?;
+    }
+    Ok(with_cookie(Redirect::to("/").into_response(), &cookie(&server.settings, "", 0)))
+}
+
+fn with_cookie(mut response: Response, cookie: &str) -> Response {
+    if let Ok(cookie) = HeaderValue::from_str(cookie) {
+        response.headers_mut().insert(header::SET_COOKIE, cookie);
+    }
+    response
+}
+
+/// The answer to someone who is not known.
+pub fn wanted() -> Refusal {
+    said(StatusCode::UNAUTHORIZED, "Please sign in", "Open the personal link that your teacher has sent you.")
+}
+
+/// Who is signed in, and the way out.
+pub fn signed_in(name: &str) -> Markup {
+    html! {
+        form.leave method="post" action="/leave" {
+            span.quiet { (name) }
+            button { "Sign out" }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn settings(address: &str) -> Settings {
+        Settings::of(&format!("title = 'T'\naddress = '{address}'\n"), std::path::Path::new("/")).unwrap()
+    }
+
+    #[test]
+    fn with_tls_the_cookie_is_of_this_host_alone() {
+        let cookie = cookie(&settings("https://class.example"), "v", 60);
+        assert_eq!(cookie, "__Host-class=v; Path=/; Max-Age=60; HttpOnly; SameSite=Lax; Secure");
+        let cookie = super::cookie(&settings("http://127.0.0.1:8391"), "v", 60);
+        assert_eq!(cookie, "class_8391=v; Path=/; Max-Age=60; HttpOnly; SameSite=Lax");
+    }
+
+    #[test]
+    fn a_link_has_the_public_address() {
+        assert_eq!(link(&settings("https://class.example"), "5"), "https://class.example/enter/5");
+    }
+}
