@@ -19,6 +19,7 @@
 //!   writes `docs/TIME.md`;
 //! - `clients` runs programs of others on the driver that executes on the simulator, and writes the
 //!   table of `measurements/clients.md`;
+//! - `load` has a class save, run and read pages on this machine, and says how long it waits;
 //! - `count` counts the labs' kernels on a GPU with NVIDIA's Nsight Compute, as the reference for
 //!   the simulator's counters;
 //! - `instructions` counts the processor's instructions for runs of the simulator, and compares
@@ -40,6 +41,7 @@ mod exit_code;
 mod gradescope;
 mod instructions;
 mod lectures;
+mod load;
 mod new_kernels;
 mod package;
 mod packages;
@@ -101,6 +103,8 @@ enum Chore {
     /// Run programs of others on the driver that executes on the simulator, and write
     /// measurements/clients.md.
     Clients(clients::Options),
+    /// Have a class of students save, run and read pages on this machine, and measure their waits.
+    Load(load::Options),
     /// Count the labs' kernels on a GPU with Nsight Compute, as the reference for the simulator.
     Count(count::Options),
     /// Count the processor's instructions for runs of the simulator under Valgrind, beside those
@@ -139,6 +143,7 @@ fn main() -> ExitCode {
         Chore::Compare(options) => compare::run(&options).map_err(|error| (FAILED, error.to_string())),
         Chore::Time(options) => time::run(&options).map_err(|error| (FAILED, error.to_string())),
         Chore::Clients(options) => clients::run(&options).map_err(|error| (FAILED, error.to_string())),
+        Chore::Load(options) => load::run(&options).map_err(|error| (FAILED, error.to_string())),
         Chore::Count(options) => count::run(&options).map_err(|error| (FAILED, error.to_string())),
         Chore::Instructions(options) => instructions::run(&options).map_err(|error| (FAILED, error.to_string())),
         Chore::ComputeSanitizer(options) => {

@@ -1,0 +1,143 @@
+//! The class that is measured: its files, its students, and the program that serves it.
+
+use std::fs;
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use super::http::Browser;
+use super::{Error, Options, input};
+use crate::program::{Failed, succeed};
+
+/// How long the server may take to answer.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A class with its server.
+pub struct Server {
+    learn: PathBuf,
+    root: PathBuf,
+    /// Removed at the end.
+    folder: tempfile::TempDir,
+    address: String,
+    links: Vec<String>,
+    running: Option<Child>,
+}
+
+impl Server {
+    /// Writes the class's files, and makes links for its students.
+    ///
+    /// # Errors
+    ///
+    /// What failed.
+    pub fn prepare(root: &Path, options: &Options) -> Result<Self, Error> {
+        let folder = tempfile::tempdir().map_err(input("a temporary folder"))?;
+        let free = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
+        let listen = free.map_err(input("127.0.0.1"))?;
+        let database = options.database.as_ref().map(|url| format!("database = {url:?}\n")).unwrap_or_default();
+        let settings = format!(
+            "title = \"Load\"\nlisten = \"{listen}\"\nworkers = {}\n{database}[[exercise]]\nname = {:?}\n\
+             [limits]\nseconds_per_hour = 3600\n",
+            options.workers, options.exercise
+        );
+        let students: String = (0..options.students).map(|number| format!("Student {number},s{number},\n")).collect();
+        for (name, text) in [("class.toml", settings), ("students.csv", format!("name,id,email\n{students}"))] {
+            fs::write(folder.path().join(name), text).map_err(input(name))?;
+        }
+        let learn = program()?;
+        let mut server = Self {
+            learn,
+            root: root.to_owned(),
+            folder,
+            address: format!("http://{listen}"),
+            links: Vec::new(),
+            running: None,
+        };
+        let file = server.file("students.csv");
+        succeed(server.learn(&["roster", "add"]).arg(file).arg("--class").arg(server.file("class.toml")))?;
+        let links = succeed(server.learn(&["roster", "link", "--class"]).arg(server.file("class.toml")))?;
+        server.links = links.lines().skip(1).filter_map(|line| line.rsplit(',').next()).map(str::to_owned).collect();
+        Ok(server)
+    }
+
+    fn file(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn learn(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(&self.learn);
+        command.args(arguments).current_dir(&self.root);
+        command
+    }
+
+    /// Starts the program, and waits until it answers.
+    ///
+    /// # Errors
+    ///
+    /// That it does not.
+    pub fn start(&mut self) -> Result<(), Error> {
+        let mut command = self.learn(&["serve", "--plain", "--class"]);
+        command.arg(self.file("class.toml")).stdin(Stdio::null()).stdout(Stdio::null());
+        let child = command.spawn().map_err(|problem| Failed::of(&command, problem))?;
+        self.running = Some(child);
+        let begun = Instant::now();
+        while Browser::new(&self.address).get("/").is_err() {
+            if begun.elapsed() > PATIENCE {
+                return Err(Error::Server(format!("{}: the server does not answer", self.address)));
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        Ok(())
+    }
+
+    /// Signs all students in.
+    ///
+    /// # Errors
+    ///
+    /// That one cannot.
+    pub fn sign_all_in(&self) -> Result<Vec<Browser>, Error> {
+        let one = |link: &String| {
+            let mut browser = Browser::new(&self.address);
+            browser.sign_in(link).map(|()| browser).map_err(input("a student's link"))
+        };
+        self.links.iter().map(one).collect()
+    }
+
+    /// The memory of the server and its workers, in MiB.
+    pub fn memory(&self) -> f64 {
+        let Some(server) = self.running.as_ref().map(Child::id) else { return 0.0 };
+        let processes = fs::read_dir("/proc").into_iter().flatten().filter_map(Result::ok);
+        let stat = |path: &Path, name: &str| {
+            let text = fs::read_to_string(path.join("status")).ok()?;
+            let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
+            line.split_ascii_whitespace().next()?.parse::<u64>().ok()
+        };
+        let own = |path: &Path| {
+            path.file_name().is_some_and(|name| *name == *server.to_string())
+                || stat(path, "PPid") == Some(u64::from(server))
+        };
+        let all = processes.map(|process| process.path()).filter(|path| own(path));
+        all.filter_map(|path| stat(&path, "VmRSS")).sum::<u64>() as f64 / 1024.0
+    }
+}
+
+/// The program with the commands for a class, beside this one.
+fn program() -> Result<PathBuf, Failed> {
+    let own = std::env::current_exe().unwrap_or_default();
+    let mut build = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    build.args(["build", "--quiet", "-p", "learn", "--features", "class"]).current_dir(env!("CARGO_MANIFEST_DIR"));
+    if own.parent().is_some_and(|folder| folder.ends_with("release")) {
+        build.arg("--release");
+    }
+    succeed(&mut build)?;
+    Ok(own.with_file_name("learn").with_extension(std::env::consts::EXE_EXTENSION))
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        if let Some(running) = &mut self.running {
+            let _ = running.kill();
+            let _ = running.wait();
+        }
+    }
+}
