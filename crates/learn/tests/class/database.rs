@@ -17,7 +17,7 @@ pub struct Class {
     pub store: Store,
     pub address: String,
     /// Removed at the end.
-    _folder: tempfile::TempDir,
+    pub folder: tempfile::TempDir,
 }
 
 /// The clone.
@@ -49,7 +49,7 @@ impl Class {
         let student = |id: &&str| Student { id: (*id).to_owned(), name: (*id).to_owned(), email: String::new() };
         let students: Vec<Student> = students.iter().map(student).collect();
         runtime.block_on(store.add_students(&students, 0)).unwrap();
-        Self { runtime, store, address, _folder: folder }
+        Self { runtime, store, address, folder }
     }
 
     /// Queues a run.

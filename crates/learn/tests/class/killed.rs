@@ -1,10 +1,14 @@
-//! Nothing is lost when workers are killed at any moment: each run gets its verdict, once.
+//! Nothing is lost when the server and workers are killed at any moment: each run that was accepted
+//! gets its verdict, once.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use crate::database::{Class, Worker, file};
+use crate::http::Browser;
+use crate::server::Server;
 
-/// How often a worker is killed.
+/// How often something is killed.
 const KILLS: u32 = 50;
 
 /// A generator of moments; the same each time.
@@ -46,6 +50,68 @@ fn killed_workers_lose_nothing() {
         class.wait();
         assert!(runs.len() > 30, "{}", runs.len());
         for run in runs {
+            let verdicts = class.runtime.block_on(class.store.verdicts(run)).unwrap();
+            let statuses: Vec<&str> = verdicts.iter().map(|verdict| verdict.status.as_str()).collect();
+            assert_eq!(statuses, ["solved"], "run {run}: {verdicts:?}");
+        }
+    }
+}
+
+/// Submits texts, one after the other, until `stop` is set. Returns the runs that were accepted.
+fn submit(browser: &mut Browser, student: u64, stop: &AtomicBool) -> Vec<i64> {
+    let (mut drawn, mut accepted) = (Drawn(student), Vec::new());
+    let mut base = String::new();
+    for number in 0.. {
+        if stop.load(Ordering::Relaxed) {
+            break;
+        }
+        let text = format!("{}// {student} {number}\n", file("guard/solution.rs"));
+        let form = [("text", text.as_str()), ("base", &base)];
+        if let Ok(answer) = browser.post("/exercises/guard/submit", &form) {
+            let said: serde_json::Value = serde_json::from_str(&answer.body).unwrap_or_default();
+            // What is saved now, also if it was saved before an answer that was lost.
+            let there = said["saved"]["digest"].as_str().or(said["digest"].as_str());
+            base = there.unwrap_or_default().to_owned();
+            accepted.extend(said["run"].as_i64());
+        }
+        std::thread::sleep(Duration::from_millis(500 + drawn.below(2500)));
+    }
+    accepted
+}
+
+#[test]
+#[ignore = "long: it judges while the server and workers are killed"]
+fn a_killed_server_loses_nothing_that_it_accepted() {
+    let students = ["anna", "ben", "cleo", "dora"];
+    for class in Class::each(&students) {
+        let mut server = Server::start(&class, 2);
+        let mut worker = class.worker();
+        let mut browsers = students.map(|student| server.browser(&class, student));
+        let (stop, mut drawn) = (AtomicBool::new(false), Drawn(55));
+        let accepted: Vec<i64> = std::thread::scope(|scope| {
+            let all: Vec<_> = browsers
+                .iter_mut()
+                .zip(1..)
+                .map(|(browser, number)| {
+                    let stop = &stop;
+                    scope.spawn(move || submit(browser, number, stop))
+                })
+                .collect();
+            for _ in 0..KILLS {
+                std::thread::sleep(Duration::from_millis(drawn.below(4000)));
+                match drawn.below(3) {
+                    0 => server.kill(),
+                    1 => server.kill_a_worker(drawn.below(2) as usize),
+                    _ => worker = class.worker(),
+                }
+            }
+            stop.store(true, Ordering::Relaxed);
+            all.into_iter().flat_map(|one| one.join().unwrap()).collect()
+        });
+        class.wait();
+        drop(worker);
+        assert!(accepted.len() > 30, "{}", accepted.len());
+        for run in accepted {
             let verdicts = class.runtime.block_on(class.store.verdicts(run)).unwrap();
             let statuses: Vec<&str> = verdicts.iter().map(|verdict| verdict.status.as_str()).collect();
             assert_eq!(statuses, ["solved"], "run {run}: {verdicts:?}");

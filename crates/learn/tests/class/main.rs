@@ -7,6 +7,11 @@
 #[cfg(target_os = "linux")]
 mod database;
 #[cfg(target_os = "linux")]
+#[allow(dead_code, reason = "`cargo xtask load` uses the rest")]
+mod http;
+#[cfg(target_os = "linux")]
 mod killed;
+#[cfg(target_os = "linux")]
+mod server;
 #[cfg(target_os = "linux")]
 mod worker;
