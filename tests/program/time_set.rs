@@ -5,7 +5,8 @@ use std::collections::HashSet;
 use std::fs;
 use std::path::Path;
 
-use toml::{Table, Value};
+use serde_json::Value;
+use toml::Table;
 
 use crate::{host, output};
 
@@ -28,10 +29,45 @@ fn run(kernel: &str, arguments: &str) -> String {
     format!("run {FOLDER}/kernels.sm_90.ptx {kernel} {arguments} --device sim")
 }
 
+/// Kernels whose loads an H200 counts otherwise: each is said to have a loop that `ptxas` unrolls,
+/// which lanes of a warp leave after different numbers of iterations.
+const UNROLLED: [&str; 4] = ["argmax", "gemv_rows", "spmv_threads", "layer_norm"];
+
+/// The kernels run clean under all checks, and count what an H200 counted (`cargo xtask count
+/// --file tests/tests/data/h200_kernels.json`): 30 metrics of each.
 #[test]
-fn kernels_run_clean_under_all_checks() {
-    for kernel in kernels() {
-        host(&run(text(&kernel, "name"), text(&kernel, "check"))).args(["--check", "all"]).assert().success();
+fn kernels_run_clean_and_count_what_an_h200_counts() {
+    let counted: Value = serde_json::from_str(include_str!("../tests/data/h200_kernels.json")).expect("the counts");
+    let metrics: Vec<&str> = counted["metrics"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+    let runs = counted["runs"].as_array().unwrap();
+    let kernels = kernels();
+    assert_eq!((runs.len(), metrics.len()), (kernels.len(), 30));
+    for (kernel, counted) in kernels.iter().zip(runs) {
+        let (name, arguments) = (text(kernel, "name"), text(kernel, "check"));
+        let words = format!("run measurements/kernels/kernels.sm_90.ptx {name} {arguments}");
+        assert!(counted["run"].as_str().unwrap().split_whitespace().eq(words.split_whitespace()), "{name}: count anew");
+        let run = host(&run(name, arguments)).args(["--check", "all", "--no-predict", "--format", "json"]).assert();
+        let output = run.success().get_output().clone();
+        let simulated: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        let expected = counted["launches"][0]["counts"].as_array().unwrap();
+        let differ: Vec<String> = metrics
+            .iter()
+            .zip(expected)
+            .filter_map(|(metric, expected)| {
+                // The profiler has wavefronts of instructions by a name of their own, and constants
+                // with the parameters.
+                let found = simulated["counters"].get(metric.replace("smsp__sass_l1tex_", "l1tex__"))?;
+                let (found, expected) = (found.as_f64().unwrap_or(0.0), expected.as_f64().unwrap());
+                // It rounds ratios to two digits.
+                let tolerance = if metric.ends_with(".sum") { 0.0 } else { 0.005 + 1e-9 };
+                ((found - expected).abs() > tolerance).then(|| format!("{metric}: {found}, on the GPU {expected}"))
+            })
+            .collect();
+        let said = String::from_utf8_lossy(&output.stderr);
+        match UNROLLED.contains(&name) {
+            true => assert!(!differ.is_empty() && said.contains("ptxas unrolls it by four"), "{name}: {said}"),
+            false => assert!(differ.is_empty(), "{name}: {}", differ.join("; ")),
+        }
     }
 }
 
@@ -42,7 +78,7 @@ fn there_are_enough_kernels_and_launches_of_all_sizes() {
         .iter()
         .flat_map(|kernel| {
             let launches = kernel["launch"].as_array().expect("a kernel has launches");
-            launches.iter().filter_map(Value::as_table).map(|one| (text(kernel, "name").to_owned(), one))
+            launches.iter().filter_map(toml::Value::as_table).map(|one| (text(kernel, "name").to_owned(), one))
         })
         .collect();
     let names: HashSet<String> =

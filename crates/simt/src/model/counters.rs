@@ -101,9 +101,10 @@ pub struct CacheCounters {
 }
 
 impl CacheCounters {
-    /// Sectors that L2 served, as the simulator's host feels them: atomic operations read and write.
+    /// Sectors that L2 served, each as often as a read of one would take the simulator's host as
+    /// long: a write is kept until it is written back, and an atomic operation reads and writes.
     pub(crate) fn work_of_l2(&self) -> u64 {
-        self.l2_read.sectors + self.l2_write + 2 * (self.l2_atomic.sectors + self.l2_reduction.sectors)
+        self.l2_read.sectors + 3 * self.l2_write + 5 * (self.l2_atomic.sectors + self.l2_reduction.sectors)
     }
 
     /// The read-only cache: all queries.

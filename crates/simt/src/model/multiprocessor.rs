@@ -393,8 +393,10 @@ impl Multiprocessor {
         if let Some(l1) = &mut self.l1 {
             l1.drop_line(piece.line);
         }
+        let in_line = |lane: &usize| access.addresses[*lane] / LINE_BYTES == piece.line;
+        let mask = lanes(access.mask).filter(in_line).fold(0, |mask, lane| mask | 1 << lane);
         let mut turns = [0; 4];
-        for (sector, most) in coalesce::turns_of_sectors(access).filter(|(sector, _)| sector / 4 == piece.line) {
+        for (sector, most) in coalesce::turns_of_sectors(&Access::new(mask, access.addresses, access.width)) {
             turns[(sector % 4) as usize] = most;
         }
         for turn in 0..turns.into_iter().max().unwrap_or(0) {

@@ -22,9 +22,9 @@ const ALL: u64 = 3 << 20;
 const ALONE: u64 = 6 << 20;
 const TOGETHER: u64 = 32 << 20;
 /// Sectors of L2 until then. Only kernels whose instructions are mostly scattered accesses reach it.
-const ALL_SECTORS: u64 = 20 << 20;
-const ALONE_SECTORS: u64 = 10 << 20;
-const TOGETHER_SECTORS: u64 = 30 << 20;
+const ALL_SECTORS: u64 = 12 << 20;
+const ALONE_SECTORS: u64 = 6 << 20;
+const TOGETHER_SECTORS: u64 = 18 << 20;
 /// Instructions, at most, of the block that runs to its end off the model.
 pub(super) const ONE: u64 = 64 << 20;
 
