@@ -121,11 +121,11 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             body_bytes: 1 << 20,
-            source_bytes: 1 << 18,
+            source_bytes: 1 << 16,
             seconds_per_hour: 600,
             waiting_per_student: 4,
             waiting: 2000,
-            runs_per_day: 1000,
+            runs_per_day: 500,
             seconds_per_file: 60,
             memory_mib: 6144,
             failed_sign_ins: 20,

@@ -2,15 +2,15 @@
 //!
 //! | module | contents |
 //! | --- | --- |
-//! | [`schema`] | the tables |
-//! | [`people`] | students, links, sessions, attempts to sign in |
-//! | [`work`] | drafts, hints, answers to questions |
-//! | [`runs`] | runs and their verdicts: for a student's pages |
-//! | [`queue`] | jobs and their leases: for workers |
-//! | [`class`] | all students together: for the teacher's pages |
+//! | `schema` | the tables |
+//! | `people` | students, links, sessions, attempts to sign in |
+//! | `work` | drafts, hints, answers to questions |
+//! | `runs` | runs and their verdicts: for a student's pages |
+//! | `queue` | jobs and their leases: for workers |
+//! | `class` | all students together: for the teacher's pages |
 //!
 //! SQL is fixed text with parameters, never made of anything that a user has sent: `sqlx` takes
-//! nothing else. Both databases understand it, but for [`Store::dialect`]: which rows are locked.
+//! nothing else. Both databases understand it, but for which rows are locked.
 //! SQLite locks all of itself for a transaction that writes (`BEGIN IMMEDIATE`).
 //!
 //! Times are the caller's, in milliseconds, so that a test needs no clock. Workers on several

@@ -17,6 +17,7 @@ use super::runs::{Position, Verdict};
 use super::{Change, Dialect, Store, each, maybe_number, number, text};
 use crate::error::Result;
 use crate::settings::Limits;
+use crate::worker::Versions;
 use crate::{HOUR, Millis, secret};
 
 /// How many pages of verdicts are kept for a student's exercise.
@@ -55,6 +56,8 @@ pub struct Job {
     pub seconds: u32,
     /// Memory that it may take, in MiB.
     pub memory_mib: u32,
+    /// Whether it has a verdict, and is to be judged again.
+    pub again: bool,
     /// How many of the student's earlier runs of the exercise were wrong.
     pub wrong_before: u64,
 }
@@ -95,7 +98,7 @@ impl Store {
         macro_rules! next {
             ($lock:literal) => {
                 concat!(
-                    "SELECT j.id, j.run, j.student, s.spent_hour, s.spent FROM jobs j JOIN students s ON s.id = j.student
+                    "SELECT j.id, j.run, j.student, s.spent_hour, s.spent, j.again FROM jobs j JOIN students s ON s.id = j.student
                     WHERE j.lease IS NULL AND s.running IS NULL
                         AND (s.spent_hour <> $1 OR s.spent < $2 OR j.again = 1)
                     ORDER BY j.again, s.served, j.id LIMIT 1",
@@ -111,6 +114,7 @@ impl Store {
         let next = sqlx::query(next).bind(hour(now)).bind(most(limits)).fetch_optional(&mut *change).await?;
         let Some(next) = next else { return Ok(None) };
         let [job, run] = [number(&next, 0)?, number(&next, 1)?];
+        let again = number(&next, 5)? != 0;
         let spent = if number(&next, 3)? == hour(now) { number(&next, 4)? } else { 0 };
         let left = u32::try_from((most(limits) - spent).max(0) / 1000 + 1).unwrap_or(u32::MAX);
         let lease = Lease { job, secret: secret::new()? };
@@ -127,7 +131,25 @@ impl Store {
         let (exercise, text, wrong_before) = (text(&row, 0)?, text(&row, 1)?, number(&row, 2)?.unsigned_abs());
         change.commit().await?;
         let (seconds, memory_mib) = (limits.seconds_per_file.min(left), limits.memory_mib);
-        Ok(Some(Job { lease, run, student, exercise, text, started: now, seconds, memory_mib, wrong_before }))
+        Ok(Some(Job { lease, run, student, exercise, text, started: now, seconds, memory_mib, again, wrong_before }))
+    }
+
+    /// The verdict that a job's text has had as a run of the same student and exercise, by the same
+    /// versions. One that may come out otherwise with other data is none: only what is right or does
+    /// not compile. What is to be judged again has none.
+    pub async fn known_verdict(&self, job: &Job, versions: &Versions) -> Result<Option<Verdict>> {
+        if job.again {
+            return Ok(None);
+        }
+        let query = "SELECT v.status, v.milliseconds, v.report, v.places, v.page, v.course, v.grader
+            FROM runs r JOIN verdicts v ON v.id = r.verdict
+            WHERE r.student = $1 AND r.exercise = $2 AND r.text = $3 AND v.course = $4 AND v.grader = $5
+                AND v.page IS NOT NULL AND v.status IN ('solved', 'goals_missed', 'does_not_compile', 'refused')
+            ORDER BY r.id DESC LIMIT 1";
+        let query = sqlx::query(query).bind(&job.student).bind(&job.exercise).bind(secret::hash(&job.text));
+        let row = query.bind(&versions.course).bind(&versions.grader).fetch_optional(&self.pool).await?;
+        let verdict = row.as_ref().map(Verdict::of).transpose()?;
+        Ok(verdict.map(|verdict| Verdict { milliseconds: 0, ..verdict }))
     }
 
     /// Renews a lease, and says what the judge does.

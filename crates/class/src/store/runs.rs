@@ -254,7 +254,7 @@ impl Store {
 }
 
 impl Verdict {
-    fn of(row: &AnyRow) -> Result<Self> {
+    pub(super) fn of(row: &AnyRow) -> Result<Self> {
         Ok(Self {
             status: text(row, 0)?,
             milliseconds: number(row, 1)?,

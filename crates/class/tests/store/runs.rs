@@ -4,6 +4,7 @@ use class::DAY;
 use class::error::Error;
 use class::settings::Limits;
 use class::store::{Done, NewRun, State, Store};
+use class::worker::Versions;
 use sqlx::Connection as _;
 
 use crate::databases::{add, enqueue, on_each, run, verdict};
@@ -151,6 +152,40 @@ fn workers_learn_limits_and_earlier_mistakes() {
             assert_eq!((job.wrong_before, job.memory_mib, job.seconds), (wrong_before, 512, 3));
             store.finish(&job.lease, &verdict(status, 1), 3).await.unwrap();
         }
+    });
+}
+
+#[test]
+fn a_verdict_is_known_for_the_same_text_student_and_versions() {
+    on_each(async |store, _| {
+        add(&store, &["anna", "ben"]).await;
+        let versions = |course: &str| Versions { course: course.to_owned(), grader: "g1".to_owned() };
+        let limits = Limits::default();
+        // What was judged before: a text, and its verdict.
+        for (text, status) in [("1", "solved"), ("2", "wrong"), ("3", "timed_out"), ("4", "does_not_compile")] {
+            enqueue(&store, "anna", text, 1).await;
+            let job = store.take("w", &limits, 2, 100).await.unwrap().unwrap();
+            store.finish(&job.lease, &verdict(status, 9), 3).await.unwrap();
+        }
+        let known = async |new: NewRun<'_>, course: &str| {
+            store.enqueue(&new, &limits, 4).await.unwrap();
+            let job = store.take("w", &limits, 5, 100).await.unwrap().unwrap();
+            let known = store.known_verdict(&job, &versions(course)).await.unwrap();
+            store.finish(&job.lease, &verdict("failed", 0), 6).await.unwrap();
+            known.map(|verdict| verdict.status)
+        };
+        assert_eq!(known(run("anna", "1"), "c1").await.as_deref(), Some("solved"));
+        assert_eq!(known(run("anna", "4"), "c1").await.as_deref(), Some("does_not_compile"));
+        assert_eq!(known(run("anna", "1"), "c2").await, None, "another course");
+        assert_eq!(known(run("ben", "1"), "c1").await, None, "another student");
+        assert_eq!(known(NewRun { exercise: "padding", ..run("anna", "1") }, "c1").await, None);
+        for text in ["2", "3", "5"] {
+            assert_eq!(known(run("anna", text), "c1").await, None, "{text}");
+        }
+        store.regrade("guard", false).await.unwrap();
+        let job = store.take("w", &limits, 7, 100).await.unwrap().unwrap();
+        assert!(job.again);
+        assert_eq!(store.known_verdict(&job, &versions("c1")).await.unwrap(), None);
     });
 }
 

@@ -6,10 +6,10 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use class::settings::Limits;
-use class::store::{Job, State, Store, Verdict};
-use class::worker::{Judge, LEASE, Worker};
+use class::store::{Job, NewRun, State, Store, Verdict};
+use class::worker::{Judge, LEASE, Versions, Worker};
 
-use crate::databases::{add, enqueue, on_each, verdict};
+use crate::databases::{self, add, enqueue, on_each, verdict};
 
 /// Which students have a job running, and how often each run was judged.
 #[derive(Default)]
@@ -24,6 +24,10 @@ struct Noting {
 }
 
 impl Judge for Noting {
+    fn versions(&self, _: &Job) -> Option<Versions> {
+        Some(Versions { course: "c1".to_owned(), grader: "g1".to_owned() })
+    }
+
     fn judge(&mut self, job: &Job, stop: &AtomicBool, tell: &(dyn Fn(&str) + Sync)) -> Option<Verdict> {
         {
             let mut seen = self.seen.lock().unwrap();
@@ -88,6 +92,30 @@ fn each_run_is_judged_once() {
         }
         let seen = seen.lock().unwrap();
         assert_eq!((seen.judged.len(), seen.judged.values().max()), (runs.len(), Some(&1)));
+    });
+}
+
+#[test]
+fn a_text_that_is_run_and_then_submitted_is_judged_once() {
+    on_each(async |store, address| {
+        static ENDING: AtomicBool = AtomicBool::new(false);
+        ENDING.store(false, Ordering::Relaxed);
+        add(&store, &["a"]).await;
+        let seen = Arc::default();
+        let workers = start(&address, 1, &seen, &ENDING).await;
+        let run = enqueue(&store, "a", "1", 1).await;
+        let submitted = NewRun { submitted: true, ..databases::run("a", "1") };
+        let submitted = store.enqueue(&submitted, &Limits::default(), 1).await.unwrap();
+        while store.queue_length().await.unwrap() != (0, 0) {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        ENDING.store(true, Ordering::Relaxed);
+        for worker in workers {
+            worker.await.unwrap();
+        }
+        assert_eq!(store.verdict(run).await.unwrap(), Some(verdict("solved", 1)));
+        assert_eq!(store.verdict(submitted).await.unwrap(), Some(verdict("solved", 0)), "it took no time");
+        assert_eq!(seen.lock().unwrap().judged.keys().collect::<Vec<_>>(), [&run]);
     });
 }
 

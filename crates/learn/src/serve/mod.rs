@@ -1,6 +1,6 @@
 //! `cargo learn serve`: the course as web pages, for one student at home: the same folder, the same
-//! judge, the same progress. For a class: [`class`], which shares the pages' parts. A run is a process of its own ([`crate::events`]); this one reads and
-//! writes files, and answers.
+//! judge, the same progress. A run is a process of its own ([`crate::events`]); this one reads and
+//! writes files, and answers. The module `class` serves a class, with the same parts of pages.
 //!
 //! ```text
 //! request ── access ── answers ─┬─ map, exercise ── frame          pages

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use class::settings::Settings;
 use class::store::{Job, Store, Verdict, shown};
-use class::worker::{Judge, LEASE, Worker};
+use class::worker::{Judge, LEASE, Versions, Worker};
 use common::signals;
 use exercise::Exercise;
 use serde_json::Value;
@@ -142,16 +142,24 @@ impl Local {
         Ok(Self { course: course.clone(), compiler, job, grader, _lock: lock })
     }
 
-    /// Judges a job. `None`: it was stopped.
-    fn judged(&self, job: &Job, stop: &AtomicBool, tell: &(dyn Fn(&str) + Sync)) -> Result<Option<Verdict>> {
-        let exercise = self.course.exercise(&job.exercise)?;
+    /// The course and the exercise as they are now, and the versions. The teacher may have changed
+    /// the course; while it is being changed, it is as it was.
+    fn now(&self, job: &Job) -> Result<(Course, Exercise, Versions)> {
+        let course = Course::find(&self.course.root, Some(&self.course.folder)).unwrap_or_else(|_| self.course.clone());
+        let exercise = course.exercise(&job.exercise)?;
         let files = digest::contents(&exercise.deciding_files())?;
         let version = version(&files.iter().map(Vec::as_slice).collect::<Vec<_>>());
+        Ok((course, exercise, Versions { course: version, grader: self.grader.clone() }))
+    }
+
+    /// Judges a job. `None`: it was stopped.
+    fn judged(&self, job: &Job, stop: &AtomicBool, tell: &(dyn Fn(&str) + Sync)) -> Result<Option<Verdict>> {
+        let (course, exercise, versions) = self.now(job)?;
         let limits =
             Limits { time_limit: u64::from(job.seconds), memory_limit: u64::from(job.memory_mib), ..Limits::default() };
         let explained = job.wrong_before >= EXPLAINED_AFTER as u64;
         let judges = Judges {
-            course: &self.course,
+            course: &course,
             limits,
             seed: some_seed_of(&exercise)?,
             orders: Orders { schedules: None },
@@ -164,25 +172,30 @@ impl Local {
                 tell(&step);
             }
         });
-        Ok(said.map(|(mark, page)| self.verdict(mark, page, version)))
+        Ok(said.map(|(mark, page)| verdict(mark, page, versions)))
     }
+}
 
-    fn verdict(&self, mark: Mark, page: Option<String>, course: String) -> Verdict {
-        let of_page: Option<Value> = page.as_deref().and_then(|page| serde_json::from_str(page).ok());
-        let places = of_page.as_ref().and_then(|page| page.get("places")).map_or("[]".to_owned(), Value::to_string);
-        Verdict {
-            status: word(mark.status),
-            milliseconds: (1e3 * mark.seconds) as i64,
-            report: mark.report,
-            places,
-            page: page.filter(|_| of_page.is_some()),
-            course,
-            grader: self.grader.clone(),
-        }
+/// A verdict of a mark and a part of a page.
+fn verdict(mark: Mark, page: Option<String>, Versions { course, grader }: Versions) -> Verdict {
+    let of_page: Option<Value> = page.as_deref().and_then(|page| serde_json::from_str(page).ok());
+    let places = of_page.as_ref().and_then(|page| page.get("places")).map_or("[]".to_owned(), Value::to_string);
+    Verdict {
+        status: word(mark.status),
+        milliseconds: (1e3 * mark.seconds) as i64,
+        report: mark.report,
+        places,
+        page: page.filter(|_| of_page.is_some()),
+        course,
+        grader,
     }
 }
 
 impl Judge for Local {
+    fn versions(&self, job: &Job) -> Option<Versions> {
+        self.now(job).ok().map(|(_, _, versions)| versions)
+    }
+
     fn judge(&mut self, job: &Job, stop: &AtomicBool, tell: &(dyn Fn(&str) + Sync)) -> Option<Verdict> {
         self.judged(job, stop, tell).unwrap_or_else(|error| {
             note!("note: run {} is not judged: {error}", job.run);

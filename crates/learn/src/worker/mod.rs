@@ -4,8 +4,8 @@
 //!
 //! | module | contents |
 //! | --- | --- |
-//! | [`local`] | judges a job in the sandbox of this machine |
-//! | [`started`] | the workers of a server |
+//! | `local` | judges a job in the sandbox of this machine |
+//! | `started` | the workers of a server |
 //!
 //! *Invariant:* nothing is judged without a sandbox, and the judge's process gets neither the
 //! database's address nor a password: see [`crate::isolation`].
@@ -13,7 +13,6 @@
 #[cfg(feature = "class")]
 mod local;
 #[cfg(feature = "class")]
-#[allow(dead_code, reason = "for the server")]
 mod started;
 
 use std::path::PathBuf;
@@ -24,11 +23,9 @@ use crate::course::Course;
 use crate::error::Result;
 
 #[cfg(feature = "class")]
-#[allow(unused_imports, reason = "for the server")]
 pub use self::local::keep_from_judges;
 #[cfg(feature = "class")]
-#[allow(unused_imports, reason = "for the server")]
-pub use self::started::{Workers, start};
+pub use self::started::start;
 
 /// Options of `worker`.
 #[derive(Args, Debug)]

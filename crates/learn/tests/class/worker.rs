@@ -16,7 +16,7 @@ impl Class {
 fn kernels_get_their_verdicts() {
     for class in Class::each(&["anna", "ben"]) {
         let solution = file("guard/solution.rs");
-        let solved = class.enqueue("anna", "guard", &solution, true);
+        let solved = class.enqueue("anna", "guard", &solution, false);
         let starter = class.enqueue("anna", "guard", &file("guard/starter.rs"), false);
         let broken = class.enqueue("ben", "guard", "fn x( {", false);
         let unknown = class.enqueue("ben", "no_such_exercise", &solution, false);
@@ -28,6 +28,10 @@ fn kernels_get_their_verdicts() {
         let page: serde_json::Value = serde_json::from_str(&verdict.page.expect("it has a page")).unwrap();
         assert_eq!((&page["event"], &page["solved"]), (&"verdict".into(), &true.into()));
         assert!(page["html"].as_str().unwrap().contains("axpy"));
+        // The same text again, now submitted, takes no time.
+        let again = class.enqueue("anna", "guard", &solution, true);
+        class.wait();
+        assert_eq!(class.verdict(again), Verdict { milliseconds: 0, ..class.verdict(solved) });
         let verdict = class.verdict(starter);
         assert_eq!(verdict.status, "wrong");
         let places: serde_json::Value = serde_json::from_str(&verdict.places).unwrap();

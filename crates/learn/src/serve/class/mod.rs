@@ -104,6 +104,7 @@ pub fn now() -> Millis {
 pub fn serve(file: &Path, course: Option<&Path>, plain: bool) -> Result<bool> {
     let (settings, course) = read(file, course)?;
     let failed = |error: std::io::Error| Error::Usage(format!("the server cannot be started: {error}"));
+    crate::worker::keep_from_judges(&course, &settings.database)?;
     let lessons = Lessons::read(&course, &settings)?;
     let listen = settings.listen;
     let listener = std::net::TcpListener::bind(listen)
