@@ -42,14 +42,14 @@ pub fn main(options: &Options) -> Result<u8, String> {
     let mut text = String::new();
     for (name, value) in library.variables(&folder) {
         let value = value.to_str().ok_or_else(|| format!("{}: the path is not UTF-8", Path::new(&value).display()))?;
-        let is_list = name == "LD_LIBRARY_PATH";
+        let is_list = library::is_list(name);
         text += &match options.syntax {
             Syntax::Shell => {
                 let quoted = value.replace('\'', "'\\''");
-                let rest = if is_list { "${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" } else { "" };
+                let rest = if is_list { format!("${{{name}:+:${name}}}") } else { String::new() };
                 format!("export {name}='{quoted}'{rest}\n")
             }
-            Syntax::Docker if is_list => format!("ENV {name}=\"{value}:$LD_LIBRARY_PATH\"\n"),
+            Syntax::Docker if is_list => format!("ENV {name}=\"{value}:${name}\"\n"),
             Syntax::Docker => format!("ENV {name}=\"{value}\"\n"),
             Syntax::Github if is_list => {
                 let all = library::before(value.as_ref(), std::env::var_os(name));

@@ -67,11 +67,13 @@ impl Library {
         Ok(())
     }
 
-    /// The variables that make a program load the library from this folder. The first comes before
-    /// what it has already.
+    /// The variables that make a program load the library from this folder. Lists come before what
+    /// they have already.
     pub fn variables(&self, folder: &Path) -> Vec<(&'static str, OsString)> {
         let mut variables = vec![
             ("LD_LIBRARY_PATH", folder.into()),
+            // Where linkers look, of programs that are built there and link the driver.
+            ("LIBRARY_PATH", folder.into()),
             ("TRITON_LIBCUDA_PATH", folder.into()),
             // The driver loads the stand-ins for nvJitLink from there: whoever looks for that finds
             // it loaded.
@@ -99,6 +101,11 @@ impl Library {
     pub fn has_ptxas(&self) -> bool {
         self.ptxas.is_some()
     }
+}
+
+/// Whether a variable is a list of folders.
+pub fn is_list(name: &str) -> bool {
+    name.ends_with("LIBRARY_PATH")
 }
 
 /// A list of folders with one before it.

@@ -34,6 +34,9 @@ pub struct Options {
     /// How many such devices there are, or a list of GPUs, one for each: hopper,ampere
     #[arg(long, value_name = "DEVICES")]
     devices: Option<String>,
+    /// The version of CUDA that the driver says it is for [default: 12.8]
+    #[arg(long, value_name = "VERSION")]
+    cuda: Option<String>,
     /// The faults to look for, separated by commas: memory, init, race, sync, undefined; or all
     #[arg(long, value_name = "CHECKS")]
     check: Option<Checks>,
@@ -102,7 +105,7 @@ pub fn main(options: &Options) -> Result<u8, String> {
     let mut command = Command::new(program);
     command.args(arguments).envs(settings).env("COALESCE_RECORD", folder.path());
     for (name, value) in library.variables(folder.path()) {
-        let value = if name == "LD_LIBRARY_PATH" { library::before(&value, std::env::var_os(name)) } else { value };
+        let value = if library::is_list(name) { library::before(&value, std::env::var_os(name)) } else { value };
         command.env(name, value);
     }
     // An interrupt ends the program, whose report follows.
@@ -169,6 +172,10 @@ fn settings(options: &Options, goals: &Requirements) -> Result<Vec<(&'static str
         coalesce_driver::gpus_of(list, usual.ok_or("there is no model of a GPU")?)
             .map_err(|error| format!("--devices: {error}"))?;
         settings.push(("COALESCE_DEVICES", list.into()));
+    }
+    if let Some(version) = &options.cuda {
+        coalesce_driver::cuda_of(version).map_err(|error| format!("--cuda: {error}"))?;
+        settings.push(("COALESCE_CUDA", version.into()));
     }
     settings.extend(options.check.map(|checks| ("COALESCE_CHECK", checks.to_string().into())));
     let fault = match options.fault {

@@ -503,6 +503,7 @@ fn what_cannot_be_done_is_one_line() {
         (&["run", "--check", "everything", "--", "true"], "everything"),
         (&["run", "--lines", "--format", "csv", "--", "true"], "--format table or json"),
         (&["run", "--schedules", "0", "--", "true"], "--schedules"),
+        (&["run", "--cuda", "9.2", "--", "true"], "--cuda: '9.2' is no version of CUDA"),
         (&["run", "--devices", "0", "--", "true"], "--devices: give 1 to 16 devices"),
         (&["run", "--devices", "hopper,abacus", "--", "true"], "there is no GPU 'abacus'"),
         (&["run", "--schedule", "sideways", "--", "true"], "sideways"),
@@ -537,6 +538,9 @@ fn the_variables_suit_a_shell_and_files() {
     let place = place.to_str().expect("a path");
     let (shell, _, code) = ran(coalesce(&["env", "--folder", place]));
     assert!(code == 0 && shell.starts_with(&format!("export LD_LIBRARY_PATH='{place}'${{")), "{shell}");
+    // Linkers look there, too.
+    let linked = format!("export LIBRARY_PATH='{place}'${{LIBRARY_PATH:+:$LIBRARY_PATH}}\n");
+    assert!(shell.contains(&linked), "{shell}");
     for name in ["libcuda.so.1", "libcuda.so"] {
         let link = std::fs::read_link(Path::new(place).join(name)).expect("a link");
         assert!(link.is_file(), "{link:?}");

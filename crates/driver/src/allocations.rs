@@ -37,7 +37,7 @@ pub fn allocate(state: &mut State, bytes: usize, kind: Kind) -> Done<u64> {
     state.recorder.given.shared_allocations += u64::from(kind.is_mapped() || matches!(kind, Kind::Registered(_)));
     let id = state.handle() as u64;
     state.used[device as usize] += length;
-    state.allocations.insert(address, Allocation { bytes: length, kind, device, id });
+    state.allocations.insert(address, Allocation { bytes: length, kind, device, id, pool: 0 });
     Ok(address)
 }
 
@@ -54,7 +54,7 @@ pub fn share_variable(state: &mut State, address: u64, bytes: u64) -> Done {
     HostPointer::new(address)?.write(&held);
     let (id, device) = (state.handle() as u64, state.device());
     state.used[device as usize] += bytes;
-    state.allocations.insert(address, Allocation { bytes, kind: Kind::Managed, device, id });
+    state.allocations.insert(address, Allocation { bytes, kind: Kind::Managed, device, id, pool: 0 });
     Ok(())
 }
 
@@ -62,6 +62,9 @@ pub fn share_variable(state: &mut State, address: u64, bytes: u64) -> Done {
 pub fn release(state: &mut State, address: u64) -> Done {
     let allocation = state.allocations.remove(&address).ok_or(Status::INVALID_VALUE)?;
     state.shared.remove(&address);
+    if let Some(pool) = state.pools.get_mut(&allocation.pool) {
+        pool.freed(allocation.bytes);
+    }
     let used = &mut state.used[allocation.device as usize];
     *used = used.saturating_sub(allocation.bytes);
     if allocation.kind.is_mapped() {

@@ -55,9 +55,11 @@ pub fn failed(error: TextureError) -> Status {
 /// A flag of arrays: their depth is a number of layers.
 const LAYERED: c_uint = 1;
 
-/// Flags that change what an array is, and are not supported: a cube, and memory that is mapped
-/// later.
-const UNSUPPORTED: [(c_uint, &str); 3] = [(0x04, "cubes"), (0x40, "sparse"), (0x80, "mapped later")];
+/// A flag of arrays: their layers are the six faces of cubes.
+pub const CUBE: c_uint = 4;
+
+/// Flags that change what an array is, and are not supported: memory that is mapped later.
+const UNSUPPORTED: [(c_uint, &str); 2] = [(0x40, "sparse"), (0x80, "mapped later")];
 
 fn create(request: &Descriptor3D, levels: u32) -> Done<Array> {
     if let Some((_, what)) = UNSUPPORTED.iter().find(|(flag, _)| request.flags & flag != 0) {
@@ -66,7 +68,12 @@ fn create(request: &Descriptor3D, levels: u32) -> Done<Array> {
     }
     let mut state = working()?;
     let texels = |extent: usize| u32::try_from(extent).map_err(|_| Status::INVALID_VALUE);
-    let layered = request.flags & LAYERED != 0;
+    let (layered, cube) = (request.flags & LAYERED != 0, request.flags & CUBE != 0);
+    let faces = if layered { request.depth.is_multiple_of(6) && request.depth > 0 } else { request.depth == 6 };
+    if cube && (request.width != request.height || !faces) {
+        return Err(Status::INVALID_VALUE);
+    }
+    let layered = layered || cube;
     let depth = texels(request.depth)?;
     let shape = ArrayShape {
         width: texels(request.width)?,
@@ -132,7 +139,7 @@ driver! {
         let request = request.get()?;
         let Descriptor3D { width, height, depth, .. } = request;
         // As the API says. Layers have no levels of their own.
-        let largest = width.max(height).max(if request.flags & LAYERED != 0 { 0 } else { depth });
+        let largest = width.max(height).max(if request.flags & (LAYERED | CUBE) != 0 { 0 } else { depth });
         let array = create(&request, levels.clamp(1, 1 + largest.max(1).ilog2()))?;
         let mut state = working()?;
         let handle = state.handle();

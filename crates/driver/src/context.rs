@@ -141,7 +141,7 @@ driver! {
     }
 
     fn cuCtxPopCurrent_v2(to: Out<Handle>) {
-        let context = CURRENT.with_borrow_mut(Vec::pop).ok_or(Status::INVALID_CONTEXT)?;
+        let context = CURRENT.with_borrow_mut(|all| all.pop()).ok_or(Status::INVALID_CONTEXT)?;
         to.give(context);
         Ok(())
     }

@@ -9,9 +9,6 @@ use crate::boundary::{Done, Out, Status, Text, driver};
 use crate::settings::SETTINGS;
 use crate::state::ready;
 
-/// The version of the API: 12.8.
-pub const VERSION: c_int = 12_080;
-
 /// The GPU of a device; fails for a device that there is not.
 pub fn gpu_of(device: c_int) -> Done<&'static Model> {
     let found = usize::try_from(device).ok().and_then(|index| SETTINGS.gpus.get(index));
@@ -146,7 +143,7 @@ fn reaches(device: c_int, peer: c_int) -> Done<bool> {
 
 driver! {
     fn cuDriverGetVersion(version: Out<c_int>) {
-        version.put(VERSION)
+        version.put(SETTINGS.cuda)
     }
 
     fn cuDeviceGetCount(count: Out<c_int>) {

@@ -12,7 +12,7 @@ use crate::state::lock;
 
 /// All functions of this library by name, as numbers: pointers are not `Sync`.
 static FUNCTIONS: LazyLock<HashMap<&'static str, usize>> = LazyLock::new(|| {
-    let tables: [&[Entry]; 22] = [
+    let tables: [&[Entry]; 24] = [
         crate::unsupported::TABLE,
         TABLE,
         crate::arrays::TABLE,
@@ -30,8 +30,10 @@ static FUNCTIONS: LazyLock<HashMap<&'static str, usize>> = LazyLock::new(|| {
         crate::memory::TABLE,
         crate::module::TABLE,
         crate::nodes::TABLE,
+        crate::pools::TABLE,
         crate::recording::TABLE,
         crate::stream::TABLE,
+        crate::stream_values::TABLE,
         crate::tensor_map::TABLE,
         crate::texture::TABLE,
         crate::texture_references::TABLE,

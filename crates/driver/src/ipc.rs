@@ -57,7 +57,7 @@ fn import(state: &mut State, bytes: u64, file: File) -> Done<u64> {
     }
     let (id, device) = (state.handle() as u64, state.device());
     state.used[device as usize] += bytes;
-    state.allocations.insert(address, Allocation { bytes, kind: Kind::Imported, device, id });
+    state.allocations.insert(address, Allocation { bytes, kind: Kind::Imported, device, id, pool: 0 });
     state.shared.insert(address, file);
     Ok(address)
 }

@@ -20,7 +20,7 @@
 //! `boundary` is the C boundary, the only part with unsafe code. `state` holds what exists,
 //! `objects` says what has a handle, `settings` what the environment sets. `image` finds PTX in
 //! what modules are loaded from, and `places` where an address is. `module`, `link`, `launch`,
-//! `memory`, `mapped`, `transfers`, `ipc`, `device`, `context`, `stream`, `arrays`, `texture`,
+//! `memory`, `pools`, `mapped`, `transfers`, `ipc`, `device`, `context`, `stream`, `stream_values`, `arrays`, `texture`,
 //! `texture_references` and `tensor_map` are the API by subject; `requests` and `sampling` have
 //! what callers describe. `work` is what streams and graphs do, which `queue` runs with `kernel`,
 //! `copies` and `allocations`; `graph`, `nodes`, `executable`, `capture` and `user_objects` are the
@@ -36,6 +36,7 @@
 //! | --- | --- |
 //! | `COALESCE_DEVICE` | the GPU whose properties are shown and whose times are predicted: `hopper` |
 //! | `COALESCE_DEVICES` | how many devices there are, or a list of GPUs, one for each: `hopper,ampere` |
+//! | `COALESCE_CUDA` | the version of CUDA that the driver says it is for: `12.8` |
 //! | `COALESCE_NAME` | the name of each device, for programs that go by it |
 //! | `COALESCE_MODEL` | `1`: launches run on that GPU's model, with its caches |
 //! | `COALESCE_CHECK` | what the sanitizer looks for: `all`, `memory,race`, ... |
@@ -90,6 +91,7 @@ mod noted;
 mod objects;
 mod orders;
 mod places;
+mod pools;
 mod queue;
 pub mod record;
 mod recording;
@@ -100,6 +102,7 @@ mod sampling;
 mod settings;
 mod state;
 mod stream;
+mod stream_values;
 mod tensor_map;
 mod texture;
 mod texture_references;
@@ -109,6 +112,6 @@ mod user_objects;
 mod work;
 
 pub use record::Shape;
-pub use settings::gpus_of;
+pub use settings::{cuda_of, gpus_of};
 
 pub use boundary::stand_ins::JIT_LINKERS;

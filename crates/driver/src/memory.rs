@@ -7,7 +7,7 @@ use crate::boundary::{Done, In, Out, Status, driver};
 use crate::objects::{Allocation, Handle, Kind};
 use crate::queue::submit;
 use crate::settings::SETTINGS;
-use crate::state::{State, current, lock, ready, working};
+use crate::state::{State, current, ready, working};
 use crate::work::Work;
 
 /// Allocates memory of a kind for a caller.
@@ -17,18 +17,6 @@ fn give_memory(to: Out<u64>, bytes: usize, kind: Kind) -> Done {
         return Err(Status::INVALID_VALUE);
     }
     to.put(allocate(&mut *working()?, bytes, kind)?)
-}
-
-/// Allocates memory in a stream's order. What a graph allocates has one address in all its
-/// launches.
-fn give_in_order(to: Out<u64>, bytes: usize, stream: Handle) -> Done {
-    to.check()?;
-    if bytes == 0 {
-        return Err(Status::INVALID_VALUE);
-    }
-    let address = allocate(&mut *working()?, bytes, Kind::Device)?;
-    submit(stream, Work::Allocate)?;
-    to.put(address)
 }
 
 /// Frees an allocation of one of these kinds.
@@ -54,7 +42,7 @@ fn attribute(state: &State, number: c_uint, pointer: u64, to: Out<u8>) -> Done {
             let span = of_symbol().ok_or(Status::INVALID_VALUE)?;
             (
                 span.address,
-                Allocation { bytes: span.bytes, kind: Kind::Device, device: state.device(), id: span.address },
+                Allocation { bytes: span.bytes, kind: Kind::Device, device: state.device(), id: span.address, pool: 0 },
             )
         }
     };
@@ -81,7 +69,7 @@ fn attribute(state: &State, number: c_uint, pointer: u64, to: Out<u8>) -> Done {
         13 => to.cast::<c_uint>().put(1),
         14 => to.cast::<u64>().put(0),
         16 => to.cast::<c_uint>().put(3),
-        17 => to.cast::<usize>().put(0),
+        17 => to.cast::<Handle>().put(allocation.pool),
         20 => to.cast().put(allocation.id),
         _ => Err(Status::INVALID_VALUE),
     }
@@ -171,14 +159,6 @@ driver! {
         Ok(())
     }
 
-    fn cuMemAllocAsync [cuMemAllocAsync_ptsz] (to: Out<u64>, bytes: usize, stream: Handle) {
-        give_in_order(to, bytes, stream)
-    }
-
-    fn cuMemAllocFromPoolAsync [cuMemAllocFromPoolAsync_ptsz] (to: Out<u64>, bytes: usize, pool: Handle, stream: Handle) {
-        give_in_order(to, bytes, stream)
-    }
-
     fn cuMemFreeAsync [cuMemFreeAsync_ptsz] (address: u64, stream: Handle) {
         if address == 0 {
             return Ok(());
@@ -188,52 +168,6 @@ driver! {
             return Err(Status::INVALID_VALUE);
         }
         submit(stream, Work::Free(address))
-    }
-
-    fn cuDeviceGetDefaultMemPool(to: Out<Handle>, device: c_int) {
-        to.put(0xd00)
-    }
-
-    fn cuDeviceGetMemPool(to: Out<Handle>, device: c_int) {
-        to.put(0xd00)
-    }
-
-    fn cuDeviceSetMemPool(device: c_int, pool: Handle) {
-        Ok(())
-    }
-
-    fn cuMemPoolCreate(to: Out<Handle>, properties: In<u8>) {
-        let mut state = ready()?;
-        let pool = state.handle();
-        state.pools.insert(pool, ());
-        to.put(pool)
-    }
-
-    fn cuMemPoolDestroy(pool: Handle) {
-        lock().pools.remove(&pool).ok_or(Status::INVALID_VALUE)
-    }
-
-    fn cuMemPoolTrimTo(pool: Handle, bytes: usize) {
-        Ok(())
-    }
-
-    fn cuMemPoolSetAttribute(pool: Handle, number: c_uint, value: In<u8>) {
-        Ok(())
-    }
-
-    fn cuMemPoolGetAttribute(pool: Handle, number: c_uint, value: Out<u8>) {
-        match number {
-            1..=3 => value.cast::<c_int>().put(1),
-            _ => value.cast::<u64>().put(if number == 4 { 0 } else { lock().memory.used() }),
-        }
-    }
-
-    fn cuMemPoolSetAccess(pool: Handle, map: In<u8>, count: usize) {
-        Ok(())
-    }
-
-    fn cuMemPoolGetAccess(flags: Out<c_uint>, pool: Handle, location: In<u8>) {
-        flags.put(3)
     }
 
     fn cuMemAdvise(address: u64, bytes: usize, advice: c_uint, device: c_int) {

@@ -65,6 +65,8 @@ pub struct Allocation {
     pub device: c_int,
     /// A number that no other allocation has.
     pub id: u64,
+    /// The pool that it is from; 0: none.
+    pub pool: Handle,
 }
 
 impl Allocation {
@@ -76,6 +78,20 @@ impl Allocation {
             _ => Some(address),
         }
     }
+}
+
+/// A pool of memory, from which streams allocate.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Pool {
+    pub device: c_int,
+    /// Bytes allocated, and the most that were.
+    pub used: [u64; 2],
+    /// Bytes kept, allocated or not, and the most that were.
+    pub kept: [u64; 2],
+    /// Bytes kept when all are freed.
+    pub threshold: u64,
+    /// Attributes that change nothing here: what may be used again when.
+    pub reuse: [c_int; 3],
 }
 
 /// Memory without an address: `CUmemGenericAllocationHandle`.
@@ -148,6 +164,8 @@ pub struct Part {
 /// A stream.
 #[derive(Clone, Default)]
 pub struct Stream {
+    /// Its context; 0: that which is current.
+    pub context: Handle,
     pub flags: u32,
     pub priority: i32,
     /// When its work so far has ended, in microseconds.
@@ -186,6 +204,7 @@ impl Stream {
 /// An event.
 #[derive(Clone, Default)]
 pub struct Event {
+    pub context: Handle,
     pub flags: u32,
     /// When what was before it has ended, in microseconds.
     pub at: Option<f64>,

@@ -59,6 +59,7 @@ fn carry_out(state: &mut State, stream: Handle, work: &Work, begins: f64) -> Don
         Work::Copy3D(copy) => copies::copy_3d(state, copy)?,
         Work::Fill { to, range, value } => copies::fill(state, *to, *range, *value)?,
         Work::Write { to, value, bytes } => copies::write(state, *to, &value.to_le_bytes()[..*bytes])?,
+        Work::Await(awaited) => awaited.check(state)?,
         Work::Free(address) => allocations::release(state, *address)?,
         Work::Call(function, data) => call_host(stream, *function, *data)?,
         Work::Callback(function, data) => call_stream(stream, *function, *data)?,

@@ -1,5 +1,6 @@
 //! What the environment sets: the table in the documentation of this crate.
 
+use std::ffi::c_int;
 use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
 
@@ -10,6 +11,22 @@ use crate::boundary::say;
 
 /// Device memory unless `COALESCE_MEMORY` says otherwise. Pages that nobody writes take no room.
 const DEFAULT_MEMORY: u64 = 16 << 30;
+
+/// The version of CUDA that the driver says it is for, unless told otherwise: 12.8.
+const CUDA: c_int = 12_080;
+
+/// A version of CUDA, such as 13.0, as the API has it: 13000.
+///
+/// # Errors
+///
+/// What is wrong with it, in a line.
+pub fn cuda_of(text: &str) -> Result<c_int, String> {
+    let parts = text.split_once('.').and_then(|(major, minor)| Some((major.parse().ok()?, minor.parse().ok()?)));
+    match parts {
+        Some((major @ 12..=13, minor @ 0..=9)) => Ok(major * 1000 + minor * 10),
+        _ => Err(format!("'{text}' is no version of CUDA that programs are for; give 12.0 to 13.9")),
+    }
+}
 
 /// The most devices.
 const MOST_DEVICES: usize = 16;
@@ -34,6 +51,8 @@ pub fn gpus_of(list: &str, usual: &'static Model) -> Result<Vec<&'static Model>,
 
 /// What the environment sets.
 pub struct Settings {
+    /// The version of CUDA that the driver says it is for.
+    pub cuda: c_int,
     /// The GPU of each device, whose properties are shown and whose times are predicted.
     pub gpus: Vec<&'static Model>,
     /// The name of each device, instead of one that says what it is.
@@ -97,6 +116,7 @@ pub static SETTINGS: LazyLock<Settings> = LazyLock::new(|| {
     fault_text::sources::also_beside(folders("COALESCE_BESIDE").unwrap_or_default());
     let columns = reader.number("COLUMNS").map_or(wording::WIDTH, |columns| columns.clamp(40, 1000) as usize);
     Settings {
+        cuda: reader.cuda(),
         sources: folders("COALESCE_SOURCES").unwrap_or_default(),
         width: columns,
         gpus: reader.gpus(),
@@ -130,6 +150,15 @@ impl Reader<'_> {
         let text = self.value(name)?;
         let value = text.parse::<u64>();
         value.map_err(|_| (self.wrong)(format!("{name}: '{text}' is not a number"))).ok()
+    }
+
+    /// The version of CUDA.
+    fn cuda(&self) -> c_int {
+        let version = self.value("COALESCE_CUDA").map_or(Ok(CUDA), |text| cuda_of(&text));
+        version.unwrap_or_else(|problem| {
+            (self.wrong)(format!("COALESCE_CUDA: {problem}"));
+            CUDA
+        })
     }
 
     /// The GPU of each device.

@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ffi::c_int;
 use std::fs::File;
+use std::mem::ManuallyDrop;
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, TryLockError};
 
 use simt::faults::AllocationSpan;
@@ -13,9 +14,10 @@ use crate::boundary::callbacks::{at_end, is_forked};
 use crate::boundary::{Done, Status};
 use crate::host;
 use crate::objects::{
-    Allocation, Array, Context, Event, Function, Handle, Kind, Link, Mapping, Module, Physical, Primary, Reference,
-    Stream, UserObject,
+    Allocation, Array, Context, Event, Function, Handle, Kind, Link, Mapping, Module, Physical, Pool, Primary,
+    Reference, Stream, UserObject,
 };
+use crate::pools;
 use crate::record::Recorder;
 use crate::running::{self, Destroyed};
 use crate::settings::{LaunchSettings, SETTINGS};
@@ -62,7 +64,10 @@ pub struct State {
     pub references: HashMap<Handle, Reference>,
     pub references_changed: bool,
     pub links: HashMap<Handle, Link>,
-    pub pools: HashMap<Handle, ()>,
+    /// Pools of memory, among them the devices' own (`pools`).
+    pub pools: HashMap<Handle, Pool>,
+    /// The pool of each device from which streams allocate.
+    pub current_pools: Vec<Handle>,
     pub limits: HashMap<u32, usize>,
     pub stored: Stored,
     pub output: Output,
@@ -119,7 +124,8 @@ static STATE: LazyLock<Mutex<State>> = LazyLock::new(|| {
         references: HashMap::new(),
         references_changed: false,
         links: HashMap::new(),
-        pools: HashMap::new(),
+        pools: pools::defaults(),
+        current_pools: (0..SETTINGS.gpus.len()).map(pools::default_of).collect(),
         limits: HashMap::new(),
         stored: HashMap::new(),
         output: Output::default(),
@@ -137,8 +143,9 @@ static STATE: LazyLock<Mutex<State>> = LazyLock::new(|| {
 });
 
 thread_local! {
-    /// The contexts of this thread, the current one last.
-    pub static CURRENT: RefCell<Vec<Handle>> = const { RefCell::new(Vec::new()) };
+    /// The contexts of this thread, the current one last. Never dropped: what a thread destroys at
+    /// its end may still call the driver, and a list of a few numbers is all that a thread leaves.
+    pub static CURRENT: RefCell<ManuallyDrop<Vec<Handle>>> = const { RefCell::new(ManuallyDrop::new(Vec::new())) };
 }
 
 impl State {

@@ -15,11 +15,18 @@ fn known(stream: Handle) -> Done<Stream> {
     ready()?.stream(Stream::number(stream)).cloned()
 }
 
+/// The context of a stream: of a default stream, the current one.
+fn context_of(stream: Handle) -> Done<Handle> {
+    let context = known(stream)?.context;
+    if context == 0 { current() } else { Ok(context) }
+}
+
 fn create(to: Out<Handle>, flags: c_uint, priority: c_int) -> Done {
     to.check()?;
     let mut state = working()?;
     let stream = state.handle();
-    state.streams.insert(stream, Stream { flags, priority: priority.clamp(-5, 0), ..Stream::default() });
+    let context = current()?;
+    state.streams.insert(stream, Stream { context, flags, priority: priority.clamp(-5, 0), ..Stream::default() });
     to.put(stream)
 }
 
@@ -44,18 +51,25 @@ fn reach(stream: Handle) -> Done {
 }
 
 fn record(event: Handle, stream: Handle) -> Done {
-    ready()?.event_mut(event)?;
+    let context = ready()?.event_mut(event)?.context;
+    if context_of(stream)? != context {
+        return Err(Status::INVALID_HANDLE);
+    }
     submit(stream, Work::Record(event))
 }
 
 fn elapsed(to: Out<f32>, from: Handle, until: Handle) -> Done {
     let mut state = ready()?;
-    let of = |event: Handle| -> Done<f64> {
+    let of = |event: Handle| -> Done<(Handle, f64)> {
         let event = state.events.get(&event).ok_or(Status::INVALID_HANDLE)?;
         // 2: without times.
-        event.at.filter(|_| event.flags & 2 == 0).ok_or(Status::INVALID_HANDLE)
+        let at = event.at.filter(|_| event.flags & 2 == 0).ok_or(Status::INVALID_HANDLE)?;
+        Ok((event.context, at))
     };
-    let (from, until) = (of(from)?, of(until)?);
+    let ((one, from), (other, until)) = (of(from)?, of(until)?);
+    if one != other {
+        return Err(Status::INVALID_HANDLE);
+    }
     state.host_recorder.timed(from, until);
     let milliseconds = (until - from) / 1000.0;
     to.put(milliseconds as f32)
@@ -122,18 +136,18 @@ driver! {
     }
 
     fn cuStreamGetCtx [cuStreamGetCtx_ptsz] (stream: Handle, to: Out<Handle>) {
-        known(stream)?;
-        to.put(current()?)
+        to.put(context_of(stream)?)
     }
 
     fn cuStreamGetCtx_v2 [cuStreamGetCtx_v2_ptsz] (stream: Handle, to: Out<Handle>, green: Out<Handle>) {
-        known(stream)?;
         green.give(0);
-        to.put(current()?)
+        to.put(context_of(stream)?)
     }
 
     fn cuStreamGetDevice [cuStreamGetDevice_ptsz] (stream: Handle, to: Out<c_int>) {
-        to.put(0)
+        let context = context_of(stream)?;
+        let device = ready()?.contexts.get(&context).map(|context| context.device);
+        to.put(device.ok_or(Status::CONTEXT_IS_DESTROYED)?)
     }
 
     fn cuStreamCopyAttributes [cuStreamCopyAttributes_ptsz] (to: Handle, from: Handle) {
@@ -158,19 +172,19 @@ driver! {
         submit(stream, Work::Call(function, data))
     }
 
-    fn cuStreamWriteValue32_v2 [cuStreamWriteValue32_v2_ptsz] (stream: Handle, address: u64, value: u32, flags: c_uint) {
-        submit(stream, Work::Write { to: address, value: value.into(), bytes: size_of_val(&value) })
-    }
-
-    fn cuStreamWriteValue64_v2 [cuStreamWriteValue64_v2_ptsz] (stream: Handle, address: u64, value: u64, flags: c_uint) {
-        submit(stream, Work::Write { to: address, value, bytes: size_of_val(&value) })
+    // The mode is how a GPU's driver waits for what is before the function.
+    fn cuLaunchHostFunc_v2 [cuLaunchHostFunc_v2_ptsz] (stream: Handle, function: HostFunction, data: Passed, mode: c_uint) {
+        if function.is_none() {
+            return Err(Status::INVALID_VALUE);
+        }
+        submit(stream, Work::Call(function, data))
     }
 
     fn cuEventCreate(to: Out<Handle>, flags: c_uint) {
         let mut state = working()?;
         let event = state.handle();
         state.timed |= flags & 2 == 0;
-        state.events.insert(event, Event { flags, ..Event::default() });
+        state.events.insert(event, Event { context: current()?, flags, ..Event::default() });
         to.put(event)
     }
 

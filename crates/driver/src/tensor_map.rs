@@ -66,11 +66,15 @@ impl Tensor {
             )?,
             fill: pick(&[Fill::Zero, Fill::Nan], self.fill)?,
         };
-        map.encode().map_err(|error| {
-            say(&error.to_string());
-            Status::INVALID_VALUE
-        })
+        encoded(&map)
     }
+}
+
+fn encoded(map: &TensorMap) -> Done<[u8; TENSOR_MAP_BYTES]> {
+    map.encode().map_err(|error| {
+        say(&error.to_string());
+        Status::INVALID_VALUE
+    })
 }
 
 /// A list that must be there, unless it is empty.
@@ -89,6 +93,11 @@ driver! {
         };
         let box_dimensions = full(box_dimensions, tensor.rank()?)?;
         to.put(tensor.encode(Traversal::Tiled { box_dimensions })?)
+    }
+
+    fn cuTensorMapReplaceAddress(map: Out<[u8; TENSOR_MAP_BYTES]>, address: u64) {
+        let known = TensorMap::decode(&map.held()?).map_err(|_| Status::INVALID_VALUE)?;
+        map.put(encoded(&TensorMap { address, ..known })?)
     }
 
     fn cuTensorMapEncodeIm2col(

@@ -4,7 +4,7 @@ use std::ffi::c_uint;
 
 use simt::textures::{AddressMode, Filter, ReadMode, Sampling, TextureSource};
 
-use crate::arrays::{failed, format_of};
+use crate::arrays::{CUBE, failed, format_of};
 use crate::boundary::{Done, In, Out, Status, driver, say};
 use crate::objects::Array;
 use crate::sampling::{ARRAY, LINEAR, MIPMAPPED, PITCHED, Resource, Texture};
@@ -20,7 +20,12 @@ fn can_be_normalized(format: c_uint) -> bool {
 fn of_resource(state: &State, resource: &Resource) -> Done<Array> {
     let handle = resource.first as usize;
     let found = if resource.kind == ARRAY { state.arrays.get(&handle) } else { state.mipmapped.get(&handle) };
-    found.copied().ok_or(Status::INVALID_HANDLE)
+    let array = found.copied().ok_or(Status::INVALID_HANDLE)?;
+    if array.flags & CUBE != 0 {
+        say("arrays that are cubes can be copied, and not read as textures or surfaces");
+        return Err(Status::NOT_SUPPORTED);
+    }
+    Ok(array)
 }
 
 fn source(state: &State, resource: &Resource) -> Done<TextureSource> {

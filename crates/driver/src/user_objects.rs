@@ -1,15 +1,12 @@
 //! Objects of the caller's that graphs keep alive: when nobody refers to one any more, the function
-//! that it came with is called.
+//! that it came with is called, before the call that dropped the last reference returns.
 
 use std::ffi::c_uint;
 
-use crate::boundary::callbacks::{HostFunction, Passed, call_host};
+use crate::boundary::callbacks::{HostFunction, Passed, call_later};
 use crate::boundary::{Done, Out, Status, driver};
 use crate::objects::{Handle, UserObject};
 use crate::state::{State, ready};
-
-/// The queue of these functions, which belong to no stream.
-const QUEUE: usize = usize::MAX;
 
 impl State {
     /// Adds references to an object.
@@ -28,7 +25,8 @@ impl State {
         }
         let UserObject { destroy, data, .. } = *found;
         self.user_objects.remove(&object);
-        call_host(QUEUE, destroy, data)
+        call_later(destroy, data);
+        Ok(())
     }
 
     /// Drops what a graph refers to.

@@ -9,6 +9,7 @@ use crate::boundary::callbacks::{HostFunction, Passed, StreamCallback};
 use crate::objects::{Function, Handle};
 use crate::record::Shape;
 use crate::requests::{Bytes, Copy3D, Range};
+use crate::stream_values::Awaited;
 
 /// A launch.
 #[derive(Clone)]
@@ -38,6 +39,8 @@ pub enum Work {
         value: u64,
         bytes: usize,
     },
+    /// A value that must be there.
+    Await(Awaited),
     /// An allocation, whose address is known already.
     Allocate,
     Free(u64),
@@ -65,7 +68,7 @@ impl Work {
             Self::Record(_) => 7,
             Self::Allocate => 10,
             Self::Free(_) => 11,
-            Self::Write { .. } => 12,
+            Self::Write { .. } | Self::Await(_) => 12,
         }
     }
 }

@@ -79,19 +79,22 @@ impl Environment {
     pub fn folder(&self, program: &Program) -> Result<PathBuf, Error> {
         match (&program.folder, &program.package) {
             (Some(folder), _) => Ok(self.filled(folder).into()),
-            (None, Some(package)) => self.package(package),
+            (None, Some(package)) => self.package(package, &program.manifest),
             (None, None) => Ok(self.cache.clone()),
         }
     }
 
-    /// A copy of the source of a crate that the client of its name depends on.
-    fn package(&self, name: &str) -> Result<PathBuf, Error> {
+    /// A copy of the source of a crate that the program of its name depends on, or the one of all
+    /// others, `crates`. Its manifest gets these lines, too.
+    fn package(&self, name: &str, lines: &str) -> Result<PathBuf, Error> {
         let copy = self.cache.join(format!("{name}-source"));
         if copy.join("Cargo.toml").is_file() {
             return Ok(copy);
         }
         let mut metadata = Command::new("cargo");
-        metadata.args(["metadata", "--format-version", "1"]).current_dir(self.clients.join(name));
+        let own = self.clients.join(name);
+        let dependent = if own.is_dir() { own } else { self.clients.join("crates") };
+        metadata.args(["metadata", "--locked", "--format-version", "1"]).current_dir(dependent);
         let found: Value = serde_json::from_str(&succeed(&mut metadata)?).unwrap_or_default();
         let package = list(&found["packages"]).iter().find(|package| package["name"] == name);
         let manifest = PathBuf::from(package.map_or(String::new(), |package| text(&package["manifest_path"])));
@@ -100,7 +103,7 @@ impl Environment {
         // A workspace by itself.
         let manifest = copy.join("Cargo.toml");
         let text = fs::read_to_string(&manifest).map_err(|problem| Error::file(&manifest, problem))?;
-        fs::write(&manifest, text + "\n[workspace]\n").map_err(|problem| Error::file(&manifest, problem))?;
+        fs::write(&manifest, text + lines + "\n[workspace]\n").map_err(|problem| Error::file(&manifest, problem))?;
         Ok(copy)
     }
 

@@ -40,6 +40,9 @@ pub struct Program {
     /// The crate whose source it runs in.
     #[serde(rename = "crate")]
     pub package: Option<String>,
+    /// What is added to the crate's manifest.
+    #[serde(default)]
+    pub manifest: String,
     /// A folder of test files, for each of which it runs.
     pub files: Option<String>,
     /// The names of some of them.

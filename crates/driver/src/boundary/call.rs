@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{LazyLock, Mutex, Once, PoisonError};
 
-use super::callbacks::is_forked;
+use super::callbacks::{call_what_is_due, is_forked};
 use super::fail;
 use super::status::{Done, Status};
 
@@ -50,6 +50,7 @@ pub fn enter(name: &'static str, body: impl FnOnce() -> Done) -> u32 {
             Status::UNKNOWN.0
         }
     };
+    call_what_is_due();
     if *COUNTS {
         let mut calls = CALLS.lock().unwrap_or_else(PoisonError::into_inner);
         let [all, failed] = calls.entry(name).or_default();

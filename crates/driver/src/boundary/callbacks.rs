@@ -2,9 +2,10 @@
 //! each stream, without the driver's lock: a function may wait for what the calling thread holds,
 //! as Python's do. What a stream does after such a function waits for it.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::ffi::{c_uint, c_void};
+use std::mem::ManuallyDrop;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, LazyLock, Mutex, MutexGuard, Once, PoisonError};
 
@@ -81,6 +82,29 @@ pub fn call_host(stream: usize, function: HostFunction, data: Passed) -> Done {
     let function = function.ok_or(Status::INVALID_VALUE)?;
     // SAFETY: by the API's contract the function takes this pointer.
     call(stream, move || unsafe { function(data) })
+}
+
+thread_local! {
+    /// Functions to call at the end of the call under way. Never dropped, as threads may call the
+    /// driver at their end; it is empty then.
+    static LATER: RefCell<ManuallyDrop<Vec<(HostFunction, Passed)>>> = const { RefCell::new(ManuallyDrop::new(Vec::new())) };
+}
+
+/// Has a function called on this thread at the end of the call under way, without the driver's
+/// lock.
+pub fn call_later(function: HostFunction, data: Passed) {
+    LATER.with_borrow_mut(|all| all.push((function, data)));
+}
+
+/// Calls these functions.
+pub fn call_what_is_due() {
+    let all = LATER.with_borrow_mut(|all| std::mem::take(&mut **all));
+    for (function, data) in all {
+        if let Some(function) = function {
+            // SAFETY: by the API's contract the function takes this pointer.
+            unsafe { function(data) }
+        }
+    }
 }
 
 /// Calls a stream's callback: all work before it is done, without an error.

@@ -98,3 +98,17 @@ fn a_list_of_devices_is_read_or_refused() {
         assert!(names(bad).is_err(), "{bad}");
     }
 }
+
+/// Programs built for a newer CUDA refuse an older driver.
+#[test]
+fn the_version_is_what_the_environment_says() {
+    let mut version = 0;
+    in_child("devices::the_version_is_what_the_environment_says", &[("COALESCE_CUDA", "13.0")], |driver| {
+        assert_eq!((driver.cuDriverGetVersion(&mut version), version), (0, 13_000));
+    });
+    assert_eq!(coalesce_driver::cuda_of("12.8"), Ok(12_080));
+    for wrong in ["", "13", "11.8", "14.0", "13.10", "thirteen.0"] {
+        let problem = coalesce_driver::cuda_of(wrong).unwrap_err();
+        assert!(problem.contains(&format!("'{wrong}'")) && problem.contains("give 12.0 to 13.9"), "{problem}");
+    }
+}

@@ -151,3 +151,24 @@ fn the_default_stream_can_be_the_threads_own() {
     let mut word = 0;
     assert_eq!((driver.cuMemcpyDtoH_v2_ptds(&mut word, words, 4), word), (0, 7));
 }
+
+/// An event is recorded in streams of its own context, and times are between events of one.
+#[test]
+fn streams_and_events_belong_to_their_context() {
+    let driver = Driver::new();
+    let (mut other, mut context, mut device) = (0, 0, 9);
+    let (mut streams, mut events, mut time) = ([0; 2], [0; 2], 0.0);
+    assert_eq!(driver.cuStreamCreate(&mut streams[0], 1), 0);
+    assert_eq!(driver.cuEventCreate(&mut events[0], 0), 0);
+    assert_eq!(driver.cuEventRecord(events[0], streams[0]), 0);
+    assert_eq!(driver.cuCtxCreate_v2(&mut other, 0, 0), 0);
+    assert_eq!((driver.cuStreamCreate(&mut streams[1], 1), driver.cuEventCreate(&mut events[1], 0)), (0, 0));
+    assert_eq!(driver.cuEventRecord(events[1], streams[0]), INVALID_HANDLE);
+    assert_eq!(driver.cuEventRecord(events[1], streams[1]), 0);
+    assert_eq!(driver.cuEventElapsedTime(&mut time, events[0], events[1]), INVALID_HANDLE);
+    // A default stream is that of the current context.
+    assert_eq!((driver.cuEventRecord(events[1], 0), driver.cuEventRecord(events[0], 0)), (0, INVALID_HANDLE));
+    assert_eq!((driver.cuStreamGetCtx(streams[1], &mut context), context), (0, other));
+    assert_eq!((driver.cuStreamGetCtx(streams[0], &mut context), context != other), (0, true));
+    assert_eq!((driver.cuStreamGetDevice(streams[0], &mut device), device), (0, 0));
+}

@@ -78,6 +78,23 @@ api! {
     cuMemAllocManaged(to: *mut Device, bytes: usize, flags: c_uint);
     cuMemAllocHost_v2(to: *mut *mut u32, bytes: usize);
     cuMemFree_v2(address: Device);
+    cuStreamWaitValue32_v2(stream: Handle, address: Device, value: c_uint, flags: c_uint);
+    cuStreamWaitValue64_v2(stream: Handle, address: Device, value: u64, flags: c_uint);
+    cuStreamBatchMemOp_v2(stream: Handle, count: c_uint, operations: *const MemoryOperation, flags: c_uint);
+    cuLaunchHostFunc_v2(stream: Handle, function: Option<unsafe extern "C" fn(*mut c_void)>, data: *mut c_void, mode: c_uint);
+    cuStreamGetCtx(stream: Handle, to: *mut Handle);
+    cuStreamGetDevice(stream: Handle, to: *mut c_int);
+    cuDriverGetVersion(to: *mut c_int);
+    cuTensorMapReplaceAddress(map: *mut [u8; 128], address: u64);
+    cuDeviceGetDefaultMemPool(to: *mut Handle, device: c_int);
+    cuDeviceGetMemPool(to: *mut Handle, device: c_int);
+    cuDeviceSetMemPool(device: c_int, pool: Handle);
+    cuMemPoolCreate(to: *mut Handle, properties: *const PoolProperties);
+    cuMemPoolDestroy(pool: Handle);
+    cuMemPoolTrimTo(pool: Handle, bytes: usize);
+    cuMemPoolSetAttribute(pool: Handle, number: c_uint, value: *const u64);
+    cuMemPoolGetAttribute(pool: Handle, number: c_uint, value: *mut u64);
+    cuMemAllocFromPoolAsync(to: *mut Device, bytes: usize, pool: Handle, stream: Handle);
     cuStreamWriteValue32_v2(stream: Handle, address: Device, value: c_uint, flags: c_uint);
     cuStreamWriteValue64_v2(stream: Handle, address: Device, value: u64, flags: c_uint);
     cuMemFreeHost(address: *mut u32);
@@ -246,6 +263,25 @@ pub struct Properties {
     pub kind: c_uint,
     pub handles: c_uint,
     pub location: Location,
+    pub rest: [u64; 2],
+}
+
+/// `CUmemPoolProps`.
+#[repr(C)]
+pub struct PoolProperties {
+    pub kind: c_uint,
+    pub handles: c_uint,
+    pub location: Location,
+    pub rest: [u64; 9],
+}
+
+/// `CUstreamBatchMemOpParams`.
+#[repr(C)]
+pub struct MemoryOperation {
+    pub kind: c_uint,
+    pub address: Device,
+    pub value: u64,
+    pub flags: c_uint,
     pub rest: [u64; 2],
 }
 

@@ -162,14 +162,38 @@ fn arrays_that_cannot_be_are_refused() {
     ] {
         assert_ne!(driver.cuArray3DCreate_v2(&mut array, &bad), 0, "{bad:?}");
     }
-    // Cubes, sparse arrays, and those that are mapped later.
-    for flag in [0x04, 0x05, 0x40, 0x80] {
+    // Sparse arrays, and those that are mapped later.
+    for flag in [0x40, 0x80] {
         let other = Descriptor3D { width: 4, height: 4, depth: 6, flags: flag, ..WORDS };
         assert_eq!(driver.cuArray3DCreate_v2(&mut array, &other), NOT_SUPPORTED, "{flag}");
         assert_eq!(driver.cuMipmappedArrayCreate(&mut array, &other, 2), NOT_SUPPORTED, "{flag}");
     }
     assert_eq!(driver.cuArray3DCreate_v2(&mut array, null()), INVALID_VALUE);
     assert_eq!(driver.cuArray3DCreate_v2(null_pointer(), &WORDS), INVALID_VALUE);
+}
+
+/// Arrays of cubes are made and described; no texture or surface reads them.
+#[test]
+fn cubes_have_six_faces() {
+    let driver = Driver::new();
+    let (mut array, mut found, mut surface) = (0, WORDS, 0);
+    for (depth, flags, status) in
+        [(6, 4, 0), (12, 5, 0), (5, 4, INVALID_VALUE), (12, 4, INVALID_VALUE), (0, 5, INVALID_VALUE)]
+    {
+        let cube = Descriptor3D { width: 4, height: 4, depth, flags, ..WORDS };
+        assert_eq!(driver.cuArray3DCreate_v2(&mut array, &cube), status, "{depth} {flags}");
+        if status == 0 {
+            assert_eq!(driver.cuArray3DGetDescriptor_v2(&mut found, array), 0);
+            assert_eq!(found, cube);
+            let resource = Resource { first: array as u64, ..Resource::default() };
+            assert_eq!(driver.cuSurfObjectCreate(&mut surface, &resource), NOT_SUPPORTED);
+            let texture = Texture::default();
+            assert_eq!(driver.cuTexObjectCreate(&mut surface, &resource, &texture, null()), NOT_SUPPORTED);
+            assert_eq!(driver.cuArrayDestroy(array), 0);
+        }
+    }
+    let long = Descriptor3D { width: 4, height: 5, depth: 6, flags: 4, ..WORDS };
+    assert_eq!(driver.cuArray3DCreate_v2(&mut array, &long), INVALID_VALUE);
 }
 
 #[test]
@@ -194,6 +218,8 @@ fn tensor_maps_are_encoded_or_refused() {
             0,
         )
     };
+    // Nothing is encoded there yet.
+    assert_eq!(driver.cuTensorMapReplaceAddress(&mut [7; 128], address), INVALID_VALUE);
     assert_eq!(encode(7, 2, dimensions.as_ptr(), 0), 0);
     assert_eq!(encode(7, 0, dimensions.as_ptr(), 0), INVALID_VALUE);
     assert_eq!(encode(7, 6, dimensions.as_ptr(), 0), INVALID_VALUE);

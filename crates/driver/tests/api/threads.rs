@@ -1,3 +1,7 @@
+use std::cell::RefCell;
+use std::sync::Arc;
+use std::sync::mpsc::{Sender, channel};
+
 use super::support::{CONTEXT_IS_DESTROYED, Driver, INVALID_CONTEXT, INVALID_HANDLE, KERNELS};
 
 /// Two threads allocate, copy, launch and free at once, each with its own results.
@@ -102,4 +106,34 @@ fn a_device_is_reset_while_a_kernel_runs() {
     });
     let count = driver.kernel(driver.module(KERNELS), "count");
     assert_eq!(driver.launch(count, 1, 1, &[]), 0);
+}
+
+/// What a thread destroys at its end, after the driver's own variables of that thread, may still
+/// call the driver.
+#[test]
+fn a_thread_calls_the_driver_while_it_ends() {
+    struct AtEnd(Arc<Driver>, Sender<(u32, usize)>);
+    impl Drop for AtEnd {
+        fn drop(&mut self) {
+            let mut context = 0;
+            let status = self.0.cuCtxGetCurrent(&mut context);
+            let _ = self.1.send((status, context));
+        }
+    }
+    thread_local! {
+        static AT_END: RefCell<Option<AtEnd>> = const { RefCell::new(None) };
+    }
+    let driver = Arc::new(Driver::new());
+    let (sender, receiver) = channel();
+    let mut expected = 0;
+    assert_eq!(driver.cuCtxGetCurrent(&mut expected), 0);
+    let mine = driver.clone();
+    let thread = std::thread::spawn(move || {
+        // Destroyed last, as it was there first.
+        AT_END.set(Some(AtEnd(mine.clone(), sender)));
+        mine.use_primary();
+    });
+    thread.join().expect("no panic");
+    assert_eq!(receiver.recv(), Ok((0, expected)));
+    assert_ne!(expected, 0);
 }
