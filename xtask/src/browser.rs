@@ -1,8 +1,8 @@
 //! `cargo xtask browser`: writes the reports that the programs can write, and opens each in
 //! Chromium: it must load with nothing on the console, sort, unfold, fit 1280 and 400 pixels, and
 //! be accessible. `tests/browser/check.mjs` looks at them, by playwright-core and axe-core, which
-//! npm installs there. Then the pages of `cargo learn serve` ([`crate::course_pages`]). `main` calls
-//! it; it writes into `tests/browser/node_modules`, and the folders that are named.
+//! npm installs there. Then the pages of `cargo learn serve`, for one student
+//! ([`crate::course_pages`]) and for a class ([`crate::class_pages`]). `main` calls it; it writes into `tests/browser/node_modules`, and the folders that are named.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,10 +11,10 @@ use std::process::Command;
 use clap::Args;
 use serde_json::Value;
 
-use crate::course_pages;
 use crate::program::{Failed, list, sibling, succeed, text};
 use crate::setup::in_path;
 use crate::workspace::{self, NotInWorkspace};
+use crate::{class_pages, course_pages};
 
 /// Options of the chore.
 #[derive(Debug, Args)]
@@ -73,7 +73,8 @@ pub fn run(options: &Options) -> Result<(), Error> {
         check.status().map_err(|problem| Failed::of(&check, problem))?.success()
     };
     let course = course_pages::check(&root, &tools, scratch.path(), options.screenshots.as_deref())?;
-    match reports && course {
+    let class = class_pages::check(&root, &tools, scratch.path(), options.screenshots.as_deref())?;
+    match reports && course && class {
         true => Ok(()),
         false => Err(Error::Wrong),
     }

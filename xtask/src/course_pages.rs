@@ -14,7 +14,7 @@ use crate::program::{Failed, sibling};
 const EXERCISES: [&str; 3] = ["padding", "guard", "predict_banks"];
 
 /// A server, which ends with this.
-struct Server(Child);
+pub struct Server(pub Child);
 
 impl Drop for Server {
     fn drop(&mut self) {

@@ -31,6 +31,7 @@
 
 mod browser;
 mod build_ptx;
+mod class_pages;
 mod clients;
 mod compare;
 mod compute_sanitizer;

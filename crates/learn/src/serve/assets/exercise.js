@@ -2,6 +2,7 @@
 import { fileOf } from "./file.js";
 import { joinQuestions } from "./predict.js";
 import { runOf } from "./run.js";
+import "./time.js";
 
 const [form, status, problems] = ["work", "status", "problems"].map((id) => document.getElementById(id));
 const { editorOf } = await import(`./${form.dataset.editor}`).catch(() => import("./text.js"));

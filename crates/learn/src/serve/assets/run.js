@@ -60,14 +60,16 @@ export const runOf = (form, file, say, show) => {
     running: ({ sizes }) => step("running", sizes),
     orders: () => step("orders"),
     goals: () => step("goals"),
-    verdict({ html, places, solved, seed }) {
+    verdict({ html, places, solved, seed, submitted }) {
       // The server has escaped what is not its own.
       results.innerHTML = html;
       show(places);
       results.dataset.seed = seed;
       const lines = new Set(places.map(({ line }) => line)).size;
       const at = lines === 0 ? "" : lines === 1 ? " One line to look at." : ` ${lines} lines to look at.`;
-      say(solved ? "Solved." : `Not solved yet.${at}`);
+      // At home nothing is submitted.
+      const counts = { true: "Solved, and submitted.", false: "Solved. Submit it: only what is submitted counts." };
+      say(solved ? (counts[submitted] ?? "Solved.") : `Not solved yet.${at}`);
     },
     error({ text }) {
       say(text, true);

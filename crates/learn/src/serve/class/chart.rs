@@ -63,7 +63,7 @@ pub fn markup(runs: &[Run], deadline: Option<Millis>) -> Markup {
     // A date below every fourth bar or so.
     let every = (110 / step.max(1) + 1) as usize;
     html! {
-        figure.chart {
+        figure.chart.scroll tabindex="0" {
             svg viewBox=(format!("0 0 {WIDTH} {HEIGHT}")) role="img" aria-label=(says) {
                 text x="2" y=(ABOVE + 4) { (most) }
                 line.axis x1=(LEFT) x2=(WIDTH) y1=(HEIGHT - BELOW) y2=(HEIGHT - BELOW) {}

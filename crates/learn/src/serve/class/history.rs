@@ -75,19 +75,19 @@ async fn page(server: &Server, who: &Who, id: &str, name: &str, before: Option<i
             } @else {
                 div.scroll tabindex="0" role="region" aria-label="Runs" {
                     table.runs {
-                        thead { tr { th.name { "Run" } th.name { "Time" } th.name { "Result" } th { "Seconds" } th.name { "Counts" } } }
+                        thead { tr { th.name { "Run" } th.name { "Time" } th.name { "Result" } th.name { "Counts" } th.more { "Seconds" } } }
                         tbody {
                             @for run in &runs {
                                 tr {
                                     th scope="row" { a href=(format!("/runs/{}", run.id)) { "Run " (run.id) } }
                                     td.name { (time::time(run.queued)) }
                                     td.name { (status::mark(run)) }
-                                    td { @if let Some(last) = &run.last { (format!("{:.1}", last.milliseconds as f64 / 1000.0)) } }
                                     td.name {
                                         @if run.submitted {
                                             "submitted" @if deadline.is_some_and(|deadline| run.queued > deadline) { ", late" }
                                         }
                                     }
+                                    td.more { @if let Some(last) = &run.last { (format!("{:.1}", last.milliseconds as f64 / 1000.0)) } }
                                 }
                             }
                         }

@@ -116,7 +116,7 @@ pub fn about(lesson: &Lesson, mark: Option<&Mark<'_>>, now: Millis) -> Markup {
                     "Due " (time::time(deadline)) ", in " (time::left(deadline, now)) ". "
                 }
                 @if late.cut_off_days > 0 {
-                    "Each day after that costs " (late.percent_per_day) " %, and after "
+                    "Each day after that costs " (late.percent_per_day) "%, and after "
                     (late.cut_off_days) @if late.cut_off_days == 1 { " day" } @else { " days" } " nothing counts. "
                 }
             }

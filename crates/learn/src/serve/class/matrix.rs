@@ -71,6 +71,15 @@ fn look(cell: Option<&Cell>, mark: Option<&Mark<'_>>) -> (&'static str, &'static
     }
 }
 
+/// What a cell shows: points, and whether they are late.
+fn shown(mark: Option<&Mark<'_>>, colour: &str) -> String {
+    match mark {
+        Some(mark) => format!("{}{}", points(mark.points), if mark.days_late > 0 { "*" } else { "" }),
+        None if colour == "unsubmitted" => "\u{2713}".to_owned(),
+        None => "\u{b7}".to_owned(),
+    }
+}
+
 /// The first page.
 pub async fn page(server: &Server) -> Answered {
     let class = Class::read(server).await?;
@@ -90,13 +99,9 @@ pub async fn page(server: &Server) -> Answered {
                     @let (colour, words) = look(cell, mark.as_ref());
                     td class={ "cell " (colour) } {
                         @if cell.is_some() {
-                            a href=(history::address(&Who::Teacher, &student.id, &lesson.exercise.name))
-                                aria-label={ (student.name) ", " (lesson.exercise.name) ": " (words) } title=(words) {
-                                @match &mark {
-                                    Some(mark) => { (points(mark.points)) @if mark.days_late > 0 { "*" } },
-                                    None => (if colour == "unsubmitted" { "\u{2713}" } else { "\u{b7}" }),
-                                }
-                            }
+                            @let shown = shown(mark.as_ref(), colour);
+                            a href=(history::address(&Who::Teacher, &student.id, &lesson.exercise.name)) title=(words)
+                                aria-label={ (student.name) ", " (lesson.exercise.name) ": " (words) ", " (shown) } { (shown) }
                         }
                     }
                 }
@@ -172,8 +177,8 @@ fn key() -> Markup {
     ];
     html! {
         p.key-of-colours {
-            @for (class, words) in colours { span class={ "cell " (class) } {} " " (words) " " }
-            "A number has the points that count; * is late."
+            @for (class, words) in colours { span { span class={ "cell " (class) } {} " " (words) } " " }
+            span { "A number has the points that count; * is late." }
         }
     }
 }

@@ -74,7 +74,7 @@ pub async fn page(
         main.run {
             h1 { (title) }
             p {
-                (status::mark(&run)) ". "
+                (status::mark(&run)) ": "
                 @if who == Who::Teacher { (student) ", " }
                 "run " (run.id) ", " (time::time(run.queued))
                 @if run.submitted { ", " b { "submitted" } }
