@@ -340,6 +340,7 @@ fn left_out(name: &str, rows: &[String]) -> Vec<String> {
 }
 
 #[test]
+#[ignore = "long: `.ci/run` runs it"]
 fn every_flag_of_every_lab_runs_on_a_gpu() {
     let names: Vec<_> = host::labs::ALL.iter().map(|lab| lab.name).collect();
     assert_eq!(LABS.map(|lab| lab.name).to_vec(), names, "a row for each lab");
@@ -385,6 +386,7 @@ fn every_flag_of_every_lab_runs_on_a_gpu() {
 }
 
 #[test]
+#[ignore = "long: `.ci/run` runs it"]
 fn every_other_command_runs_on_a_gpu() {
     let rows: Vec<(String, i32, &str)> = OTHERS
         .iter()

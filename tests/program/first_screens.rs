@@ -144,6 +144,7 @@ fn units(text: &str) -> [BTreeSet<&str>; 3] {
 }
 
 #[test]
+#[ignore = "long: `.ci/run` runs it"]
 fn a_first_screen_makes_its_point_without_scrolling() {
     let folder = tempfile::tempdir().expect("a folder");
     let report = folder.path().join("report.html");
