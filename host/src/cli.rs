@@ -365,8 +365,8 @@ mod tests {
             usage_error(&["transpose", "--device", "tpu"]),
             "invalid value 'tpu' for '--device <DEVICE>': unknown device 'tpu'; give auto, gpu, gpu:N (N from 0), \
              sim or sim:MODEL, where MODEL is one of g80, tesla, fermi, kepler, kepler8, maxwell, pascal, volta, turing, \
-             ampere, ada, hopper, h100, optionally followed by :ca (cache loads in L1) or :cg (bypass L1); see \
-             --help"
+             ampere, ada, rtx4060, hopper, h100, b200, rtx5090, optionally followed by :ca (cache loads in L1) or :cg \
+             (bypass L1); see --help"
         );
         for arguments in [
             vec![],

@@ -61,10 +61,8 @@ fn a_table_shows_caches_and_occupancy_within_a_hundred_columns() {
 #[test]
 fn models_are_listed_in_every_format() {
     let table = output("devices");
-    for model in
-        ["g80", "tesla", "fermi", "kepler", "maxwell", "pascal", "volta", "turing", "ampere", "ada", "hopper", "h100"]
-    {
-        assert!(table.contains(&format!("\n {model} ")), "{table}");
+    for model in simt::Model::all() {
+        assert!(table.contains(&format!("\n {} ", model.name)), "{table}");
     }
     let hopper = table.lines().find(|line| line.starts_with(" hopper")).expect("it is listed");
     assert_eq!(
@@ -76,7 +74,12 @@ fn models_are_listed_in_every_format() {
     let hopper = devices.as_array().expect("a list").iter().find(|device| device["simulates"] == "hopper");
     let hopper = hopper.expect("it is listed");
     assert_eq!((&hopper["multiprocessors"], &hopper["shared_sizes"][9]), (&132.into(), &233_472.into()));
-    assert!(output("devices --format csv").lines().next().is_some_and(|head| head.ends_with("sim:hopper,sim:h100")));
+    assert!(
+        output("devices --format csv")
+            .lines()
+            .next()
+            .is_some_and(|head| head.ends_with("sim:h100,sim:b200,sim:rtx5090"))
+    );
     assert!(output("devices --device sim:turing").contains("32 64 KiB"));
 }
 

@@ -9,6 +9,10 @@
 //!   Tesla P100, V100, Turing, A100, Ada, H100) and tuning guides.
 //! - Which loads L1 caches: the tuning guides of Kepler, Maxwell, Pascal and Volta.
 //! - The H100: its data sheet (SXM, 80 GB of HBM3); all but its memory is the H200's.
+//! - The B200, the RTX 5090 and the RTX 4060: data sheets, the Blackwell tuning guide, and what
+//!   their drivers say of them (github.com/pytorch/ao/pull/4002, github.com/NVIDIA/nccl/issues/1637).
+//!   How many multiprocessors each GPC has is assumed, and so is all that L2 does: as on an H200
+//!   and on the RTX 4090. Nothing here was measured on one of them.
 //! - The H200's own numbers: its driver's device attributes, and its counters (`docs/MODELS.md`).
 //!   Its GPCs: `%smid` in the blocks of clusters of 1 to 16 blocks. Which multiprocessors a chip of
 //!   this kind has, and where, differs from one to the next.
@@ -146,7 +150,32 @@ const HOPPER: Model = Model {
     texture_alignment: 512,
 };
 
-pub(super) static MODELS: [Model; 13] = [
+/// What Ada and Blackwell's GeForce have in common.
+const SHARED_8_9: Shared = Shared {
+    carveouts: &[0, 8 * KIB, 16 * KIB, 32 * KIB, 64 * KIB, 100 * KIB],
+    per_block_opt_in: 99 * KIB,
+    reserved: KIB,
+    unit: 128,
+    ..SHARED_5_2
+};
+
+const ADA: Model = Model {
+    name: "ada",
+    chip: "GeForce RTX 4090 (AD102)",
+    compute_capability: (8, 9),
+    multiprocessors: 128,
+    gpcs: &[],
+    limits: Limits { threads: 1536, blocks: 24, ..LIMITS_5_2 },
+    shared: SHARED_8_9,
+    global: TransactionRule::Sectors,
+    l1: Some(L1_VOLTA),
+    read_only: None,
+    l2: Some(l2(72 << 10)),
+    pitch_alignment: 512,
+    texture_alignment: 512,
+};
+
+pub(super) static MODELS: [Model; 16] = [
     Model {
         name: "g80",
         chip: "GeForce 8800 GTX (G80)",
@@ -308,27 +337,8 @@ pub(super) static MODELS: [Model; 13] = [
         pitch_alignment: 512,
         texture_alignment: 512,
     },
-    Model {
-        name: "ada",
-        chip: "GeForce RTX 4090 (AD102)",
-        compute_capability: (8, 9),
-        multiprocessors: 128,
-        gpcs: &[],
-        limits: Limits { threads: 1536, blocks: 24, ..LIMITS_5_2 },
-        shared: Shared {
-            carveouts: &[0, 8 * KIB, 16 * KIB, 32 * KIB, 64 * KIB, 100 * KIB],
-            per_block_opt_in: 99 * KIB,
-            reserved: KIB,
-            unit: 128,
-            ..SHARED_5_2
-        },
-        global: TransactionRule::Sectors,
-        l1: Some(L1_VOLTA),
-        read_only: None,
-        l2: Some(l2(72 << 10)),
-        pitch_alignment: 512,
-        texture_alignment: 512,
-    },
+    ADA,
+    Model { name: "rtx4060", chip: "GeForce RTX 4060 (AD107)", multiprocessors: 24, l2: Some(l2(24 << 10)), ..ADA },
     HOPPER,
     // Only its memory differs: 50 MB of L2 by its data sheet. The part of L2 that can be dirty is
     // assumed to be the H200's.
@@ -337,6 +347,26 @@ pub(super) static MODELS: [Model; 13] = [
         chip: "H100 (GH100)",
         l2: Some(L2 { dirty_bytes: 22_500_000, bytes: 50 << 20, ..L2_H200 }),
         ..HOPPER
+    },
+    // Two dies, each with a half of L2, 126.5 MiB in all.
+    Model {
+        name: "b200",
+        chip: "B200 (GB100)",
+        compute_capability: (10, 0),
+        multiprocessors: 148,
+        gpcs: &[18, 18, 18, 18, 18, 18, 20, 20],
+        l2: Some(L2 { dirty_bytes: 56_900_000, bytes: 253 << 19, ..L2_H200 }),
+        ..HOPPER
+    },
+    Model {
+        name: "rtx5090",
+        chip: "GeForce RTX 5090 (GB202)",
+        compute_capability: (12, 0),
+        multiprocessors: 170,
+        gpcs: &[14, 14, 14, 16, 16, 16, 16, 16, 16, 16, 16],
+        limits: Limits { blocks: 32, ..ADA.limits },
+        l2: Some(l2(96 << 10)),
+        ..ADA
     },
 ];
 

@@ -92,8 +92,20 @@ const VOLTA: Timing = Timing {
     },
 };
 
+const ADA: Timing = Timing {
+    source: "public measurements of an L40 and an RTX 4090 (RRZE-HPC/gpu-benches), data sheet",
+    measured: true,
+    clock_mhz: 2520.0,
+    launch: LaunchCost { empty_us: 1.8, turnaround: 562.0, ..HOPPER.launch },
+    issue: Issue { convert: 8, double: 64, ..HOPPER.issue },
+    // L40: L1 34, L2 274, DRAM 625 cycles.
+    latency: Latency { l1: 33.0, l2: 265.0, dram: 620.0, double: 40, ..HOPPER.latency },
+    // 1008 GB/s in the data sheet; an L40 reads 845 and writes 847 of 864.
+    memory: Throughput { l2_read: 5200.0, l2_write: 3000.0, dram: 985.0, dram_write: 1.0, ..HOPPER.memory },
+};
+
 /// The models' numbers, each with the names of those that have them.
-static TIMINGS: [(&[&str], Timing); 12] = [
+static TIMINGS: [(&[&str], Timing); 15] = [
     (&["hopper"], HOPPER),
     (
         &["h100"],
@@ -106,17 +118,45 @@ static TIMINGS: [(&[&str], Timing); 12] = [
         },
     ),
     (
-        &["ada"],
+        &["b200"],
         Timing {
-            source: "public measurements of an L40 and an RTX 4090 (RRZE-HPC/gpu-benches), data sheet",
-            measured: true,
-            clock_mhz: 2520.0,
-            launch: LaunchCost { empty_us: 1.8, turnaround: 562.0, ..HOPPER.launch },
-            issue: Issue { convert: 8, double: 64, ..HOPPER.issue },
-            // L40: L1 34, L2 274, DRAM 625 cycles.
-            latency: Latency { l1: 33.0, l2: 265.0, dram: 620.0, double: 40, ..HOPPER.latency },
-            // 1008 GB/s in the data sheet; an L40 reads 845 and writes 847 of 864.
-            memory: Throughput { l2_read: 5200.0, l2_write: 3000.0, dram: 985.0, dram_write: 1.0, ..HOPPER.memory },
+            source: "data sheet; L2 by Chips and Cheese, the rest an H200's; not verified",
+            measured: false,
+            clock_mhz: 1965.0,
+            // 150 ns to the near half of L2 (chipsandcheese.com, "Nvidia's B200"). DRAM is assumed
+            // to be as far behind L2 as on an H200.
+            latency: Latency { l2: 295.0, dram: 710.0, ..HOPPER.latency },
+            // 7672 GB/s in the data sheet (7680 bits at 3996 MHz), read as an H200 reads its own.
+            // L2's rates are an H200's for each multiprocessor: assumed.
+            memory: Throughput { l2_read: 7930.0, l2_write: 4670.0, l2_lines: 80.0, dram: 7350.0, ..HOPPER.memory },
+            ..HOPPER
+        },
+    ),
+    (
+        &["rtx5090"],
+        Timing {
+            source: "data sheet, the rest an RTX 4090's; not verified",
+            measured: false,
+            clock_mhz: 2407.0,
+            // The whitepaper of RTX Blackwell: all lanes of a multiprocessor do integers, too.
+            issue: Issue { integer: 1, ..ADA.issue },
+            // 1792 GB/s in the data sheet. L2's rates are an RTX 4090's for each multiprocessor and
+            // cycle: assumed.
+            memory: Throughput { l2_read: 6600.0, l2_write: 3800.0, l2_lines: 96.0, dram: 1750.0, ..ADA.memory },
+            ..ADA
+        },
+    ),
+    (&["ada"], ADA),
+    (
+        &["rtx4060"],
+        Timing {
+            source: "data sheet, the rest an RTX 4090's; not verified",
+            measured: false,
+            clock_mhz: 2460.0,
+            // 272 GB/s in the data sheet. L2's rates are an RTX 4090's for each multiprocessor and
+            // cycle: assumed.
+            memory: Throughput { l2_read: 950.0, l2_write: 550.0, l2_lines: 14.0, dram: 266.0, ..ADA.memory },
+            ..ADA
         },
     ),
     (

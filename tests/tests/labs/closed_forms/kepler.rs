@@ -64,7 +64,8 @@ pub fn texture() {
 /// From Maxwell on `nc` and textures share L1: the second and third field of a structure hit there.
 #[test]
 fn later_gpus_have_no_read_only_cache_of_their_own() {
-    for model in ["maxwell", "pascal", "volta", "turing", "ampere", "ada", "hopper", "h100"] {
+    for model in simt::Model::all().iter().filter(|model| model.compute_capability >= (5, 0)) {
+        let model = model.name;
         let device = simulator(&format!("sim:{model}"));
         let report = right(run_on(&device, "layout", "--points --size 4096"), model);
         let caches = counters(&report, "points-read-only").model.expect("a model").caches;
