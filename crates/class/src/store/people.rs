@@ -7,6 +7,9 @@ use super::{Store, each, maybe_text, number, text};
 use crate::Millis;
 use crate::error::{Error, Result};
 
+/// The most sessions of a person.
+const SESSIONS: i64 = 50;
+
 /// A student of the roster.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Student {
@@ -120,12 +123,21 @@ impl Store {
         Ok(links)
     }
 
-    /// Keeps the hash of a session, and forgets those that have expired.
+    /// Keeps the hash of a session, and forgets those that have expired, and the oldest of a person
+    /// with very many.
     pub async fn put_session(&self, hash: &str, who: &Who, now: Millis, expires: Millis) -> Result<()> {
         let mut change = self.change().await?;
         sqlx::query("DELETE FROM sessions WHERE expires <= $1").bind(now).execute(&mut *change).await?;
         let query = sqlx::query("INSERT INTO sessions (hash, student, made, expires) VALUES ($1, $2, $3, $4)");
         query.bind(hash).bind(who.key()).bind(now).bind(expires).execute(&mut *change).await?;
+        for many in [
+            "DELETE FROM sessions WHERE student = $1 AND hash NOT IN
+                (SELECT hash FROM sessions WHERE student = $1 ORDER BY made DESC, hash LIMIT $2)",
+            "DELETE FROM sessions WHERE student IS NULL AND $1 IS NULL AND hash NOT IN
+                (SELECT hash FROM sessions WHERE student IS NULL ORDER BY made DESC, hash LIMIT $2)",
+        ] {
+            sqlx::query(many).bind(who.key()).bind(SESSIONS).execute(&mut *change).await?;
+        }
         change.commit().await?;
         Ok(())
     }

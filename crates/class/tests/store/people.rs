@@ -60,6 +60,21 @@ fn revoking_ends_links_and_sessions_of_one_person() {
 }
 
 #[test]
+fn a_person_has_so_many_sessions() {
+    on_each(async |store, _| {
+        add(&store, &["anna"]).await;
+        store.put_session("teacher", &Who::Teacher, 0, 1000).await.unwrap();
+        for at in 0..60 {
+            store.put_session(&format!("s{at}"), &anna(), at, 1000).await.unwrap();
+        }
+        assert_eq!(store.who_of_session("teacher", 99).await.unwrap(), Some(Who::Teacher));
+        for (at, expected) in [(9, None), (10, Some(anna())), (59, Some(anna()))] {
+            assert_eq!(store.who_of_session(&format!("s{at}"), 99).await.unwrap(), expected, "{at}");
+        }
+    });
+}
+
+#[test]
 fn sessions_expire() {
     on_each(async |store, _| {
         add(&store, &["anna"]).await;

@@ -1,10 +1,10 @@
 //! What happens to a run, as events that the server sends: the place in the queue, the judge's
 //! steps, the verdict. A page may come back at any time: the first events say how things are.
 
+use std::collections::HashMap;
 use std::convert::Infallible;
 use std::pin::Pin;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -27,37 +27,52 @@ const INTERVAL: Duration = Duration::from_millis(400);
 /// How long a stream lasts: the browser then asks again.
 const LONGEST: Duration = Duration::from_secs(600);
 
-/// The most streams at once.
+/// The most streams at once, and of one student.
 const MOST: usize = 2000;
+const MOST_OF_STUDENT: usize = 16;
 
-/// The streams that there are.
-static STREAMS: AtomicUsize = AtomicUsize::new(0);
+/// The streams that there are, by student.
+#[derive(Clone, Debug, Default)]
+pub struct Streams(Arc<Mutex<HashMap<String, usize>>>);
 
-/// One of them.
-struct Counted;
+/// One of them, until it is dropped.
+struct Open {
+    all: Streams,
+    student: String,
+}
 
-impl Counted {
-    fn new() -> Option<Self> {
-        let one = Self;
-        (STREAMS.fetch_add(1, Ordering::Relaxed) < MOST).then_some(one)
+impl Streams {
+    fn open(&self, student: &str) -> Option<Open> {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let own = all.get(student).copied().unwrap_or(0);
+        if own >= MOST_OF_STUDENT || all.values().sum::<usize>() >= MOST {
+            return None;
+        }
+        all.insert(student.to_owned(), own + 1);
+        Some(Open { all: self.clone(), student: student.to_owned() })
     }
 }
 
-impl Drop for Counted {
+impl Drop for Open {
     fn drop(&mut self) {
-        STREAMS.fetch_sub(1, Ordering::Relaxed);
+        let mut all = self.all.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let left = all.get(&self.student).map_or(0, |own| own - 1);
+        match left {
+            0 => all.remove(&self.student),
+            _ => all.insert(self.student.clone(), left),
+        };
     }
 }
 
 /// The events of a student's own run.
 pub async fn of_run(State(server): State<Arc<Server>>, Student(id): Student, Path(run): Path<i64>) -> Answered {
     let run = run::own(&server, &class::store::Who::Student(id), run).await?;
-    let Some(counted) = Counted::new() else {
+    let Some(open) = server.streams.open(&run.student) else {
         return Err(line(StatusCode::SERVICE_UNAVAILABLE, "too many pages are open: try again in a minute").into());
     };
     let (sender, receiver) = channel(16);
     tokio::spawn(async move {
-        let _counted = counted;
+        let _open = open;
         let _ = tokio::time::timeout(LONGEST, tell(&server, run, &sender)).await;
     });
     Ok(Sse::new(Events(receiver)).keep_alive(KeepAlive::default()).into_response())
@@ -163,5 +178,27 @@ impl futures_core::Stream for Events {
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         self.0.poll_recv(context).map(|event| event.map(|event| Ok(Event::default().data(event.to_string()))))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_student_has_so_many_streams() {
+        let streams = Streams::default();
+        let mut open: Vec<_> = (0..MOST_OF_STUDENT).map(|_| streams.open("anna").unwrap()).collect();
+        assert!(streams.open("anna").is_none() && streams.open("ben").is_some());
+        open.pop();
+        assert!(streams.open("anna").is_some());
+        drop(open);
+        assert!(streams.0.lock().unwrap().is_empty());
+    }
+
+    #[test]
+    fn a_report_is_said_in_its_first_line() {
+        assert_eq!(first_line("\n  the judge failed\nmore\n"), "the judge failed");
+        assert_eq!(first_line(" \n"), "the judge says nothing");
     }
 }

@@ -29,7 +29,7 @@ use super::{Server, now, origin, sign_in};
 use crate::serve::access::protect;
 
 /// Requests of one student.
-const OF_STUDENT: Rate = Rate { burst: 200, each_minute: 300 };
+const OF_STUDENT: Rate = Rate { burst: 600, each_minute: 1200 };
 
 /// Requests without a session from one address: a class may share it.
 const OF_ADDRESS: Rate = Rate { burst: 400, each_minute: 400 };

@@ -61,6 +61,7 @@ struct Server {
     store: Store,
     lessons: RwLock<Arc<Lessons>>,
     guard: Guard,
+    streams: events::Streams,
     bundle: Bundle,
     /// Whether pages have a plain text area in any case.
     plain: bool,
@@ -127,7 +128,16 @@ pub fn serve(file: &Path, course: Option<&Path>, plain: bool) -> Result<bool> {
         let _workers = crate::worker::start(&course, file, settings.workers);
         let guard = Guard::new(&settings);
         let lessons = RwLock::new(Arc::new(lessons));
-        let server = Arc::new(Server { course, settings, store, lessons, guard, bundle, plain });
+        let server = Arc::new(Server {
+            course,
+            settings,
+            store,
+            lessons,
+            guard,
+            streams: events::Streams::default(),
+            bundle,
+            plain,
+        });
         answers::serve(listener, server).await.map_err(failed)
     })?;
     Ok(true)

@@ -8,16 +8,19 @@ use axum::http::Method;
 use axum::http::header::{self, HeaderMap, HeaderName};
 
 const SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
+const DESTINATION: HeaderName = HeaderName::from_static("sec-fetch-dest");
 const FORWARDED: HeaderName = HeaderName::from_static("x-forwarded-for");
 
-/// Whether a request may go on: it reads, or a page of this server has sent it. Browsers say so by
-/// `Sec-Fetch-Site`, and older ones by `Origin` alone. `address` is the server's, as browsers reach
-/// it.
+/// Whether a request may go on: a page of this server has sent it, or it opens a page, as a link does.
+/// Browsers say so by `Sec-Fetch-Site`, and older ones by `Origin` alone. `address` is the server's,
+/// as browsers reach it.
 pub fn is_ours(address: &str, method: &Method, headers: &HeaderMap) -> bool {
     let text = |name: &HeaderName| headers.get(name).map(|value| value.to_str().unwrap_or_default());
     let (origin, site) = (text(&header::ORIGIN), text(&SITE));
     if *method == Method::GET || *method == Method::HEAD {
-        return origin.is_none_or(|origin| origin == address);
+        let is_elsewhere = site.is_some_and(|site| site == "cross-site" || site == "same-site");
+        let opens_a_page = text(&DESTINATION).is_none_or(|destination| destination == "document");
+        return origin.is_none_or(|origin| origin == address) && (opens_a_page || !is_elsewhere);
     }
     origin == Some(address) && site.is_none_or(|site| site == "same-origin")
 }
@@ -77,7 +80,12 @@ mod tests {
             assert!(!posts(wrong), "{wrong:?}");
         }
         let gets = |pairs: &[(&'static str, &str)]| is_ours(ADDRESS, &Method::GET, &headers(pairs));
-        assert!(gets(&[]) && gets(&[("sec-fetch-site", "cross-site")]) && !gets(&[("origin", "https://evil.example")]));
+        assert!(gets(&[]) && gets(&[("sec-fetch-site", "cross-site"), ("sec-fetch-dest", "document")]));
+        assert!(gets(&[("sec-fetch-site", "same-origin"), ("sec-fetch-dest", "empty")]));
+        assert!(!gets(&[("origin", "https://evil.example")]));
+        for destination in ["image", "iframe", "empty"] {
+            assert!(!gets(&[("sec-fetch-site", "cross-site"), ("sec-fetch-dest", destination)]), "{destination}");
+        }
     }
 
     #[test]
