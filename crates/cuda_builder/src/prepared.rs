@@ -139,7 +139,8 @@ impl Prepared {
             rustc.arg("-L").arg(argument);
         }
         externs.iter().for_each(|argument| _ = rustc.arg("--extern").arg(argument));
-        rustc.args(rustc::rust_flags(builder, compiler, workspace)).arg(rustc::remap(folder, ""));
+        rustc.args(rustc::rust_flags(builder, compiler, workspace)).args(rustc::own_flags(workspace));
+        rustc.arg(rustc::remap(folder, ""));
         rustc
     }
 }

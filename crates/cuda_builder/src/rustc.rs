@@ -48,7 +48,7 @@ pub(crate) fn emit_ir(
     let mut emit = OsString::from("--emit=llvm-ir=");
     emit.push(&ir);
     let mut cargo = cargo(builder, compiler, workspace, target_dir);
-    cargo.args(&builder.build_args).arg("--").arg(emit);
+    cargo.args(&builder.build_args).arg("--").arg(emit).args(own_flags(workspace));
     let messages = output(builder, compiler, workspace, cargo, &|cargo| cargo.output())?.1;
     if !messages.is_empty() {
         eprintln!("{messages}");
@@ -155,7 +155,9 @@ pub(crate) fn rust_flags(builder: &CudaBuilder, compiler: &DeviceCompiler, works
     for folder in workspace.source_folders.iter().filter(|folder| !folder.starts_with(&workspace.root)) {
         flags.push(remap(folder, &folder.file_name().unwrap_or_default().to_string_lossy()));
     }
-    flags.push(remap(&workspace.root, ""));
+    if !is_alone(workspace) {
+        flags.push(remap(&workspace.root, ""));
+    }
     for folder in registries() {
         flags.push(remap(&folder, "registry"));
     }
@@ -164,6 +166,18 @@ pub(crate) fn rust_flags(builder: &CudaBuilder, compiler: &DeviceCompiler, works
         flags.push(remap(&real, "rust"));
     }
     flags
+}
+
+/// The flags of rustc for the crate itself alone. Others are compiled anew when their flags change:
+/// without the folder of a workspace in which no other crate is, several workspaces that build in
+/// one folder share `core` and the device library.
+pub(crate) fn own_flags(workspace: &Workspace) -> Option<String> {
+    is_alone(workspace).then(|| remap(&workspace.root, ""))
+}
+
+/// Whether the crate needs no other crate of its workspace.
+fn is_alone(workspace: &Workspace) -> bool {
+    !workspace.source_folders.iter().any(|folder| *folder != workspace.folder && folder.starts_with(&workspace.root))
 }
 
 pub(crate) fn remap(from: &Path, to: &str) -> String {
@@ -200,4 +214,27 @@ pub(crate) fn profile(builder: &CudaBuilder) -> Vec<(&'static str, &'static str)
         ("CARGO_PROFILE_RELEASE_DEBUG_ASSERTIONS", checks),
         ("CARGO_PROFILE_RELEASE_OVERFLOW_CHECKS", checks),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_crate_that_needs_others_of_its_workspace_tells_them_its_folder() {
+        let workspace = |folders: &[&str]| Workspace {
+            root: "/w".into(),
+            target: "/w/target".into(),
+            package: "mine".to_owned(),
+            library: "mine".to_owned(),
+            edition: "2024".to_owned(),
+            dependencies: Vec::new(),
+            folder: "/w/mine".into(),
+            source_folders: folders.iter().map(PathBuf::from).collect(),
+        };
+        let own = |folders| own_flags(&workspace(folders));
+        assert_eq!(own(&["/w/mine"]).as_deref(), Some("--remap-path-prefix=/w="));
+        assert_eq!(own(&["/elsewhere/cuda_std", "/w/mine"]).as_deref(), Some("--remap-path-prefix=/w="));
+        assert_eq!(own(&["/w/cuda_std", "/w/mine"]), None);
+    }
 }
