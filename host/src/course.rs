@@ -105,6 +105,8 @@ pub(crate) fn main(
     let mut results = vec![opened(device, opening)];
     let mut parts = Vec::new();
     for lab in labs::ALL {
+        let checks = if lab.races { settings.checks.without_races() } else { settings.checks };
+        let settings = Settings { checks, ..settings.clone() };
         let (result, report) = result_of(lab, device, &settings);
         parts.extend(report.filter(|_| settings.paged).map(|report| page::part(lab, &result, &report)));
         results.push(result);

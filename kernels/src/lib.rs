@@ -39,6 +39,7 @@
 //! | [`phases`] | textbook kernels again, as safe functions that cannot race |
 //! | [`texture`] | textures, and the Morton order that they hide |
 //! | [`atomics`] | histograms: counters that all threads share, and private ones |
+//! | [`consistency`] | a message and its flag: what other blocks see, and when |
 //!
 //! The crate `best_kernels`, in `kernels/best`, has the fastest kernels of some labs.
 //!
@@ -59,6 +60,7 @@ pub mod access;
 pub mod atomics;
 pub mod banks;
 pub mod cache;
+pub mod consistency;
 pub mod constant;
 pub mod dot;
 pub mod gram;

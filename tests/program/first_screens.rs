@@ -9,7 +9,7 @@ use crate::host;
 const MOST_LINES: usize = 40;
 
 /// A lab, and what its first screen must say: the numbers that make its point.
-const POINTS: [(&str, &[&str]); 19] = [
+const POINTS: [(&str, &[&str]); 20] = [
     (
         "launch",
         &[
@@ -103,6 +103,14 @@ const POINTS: [(&str, &[&str]); 19] = [
             "one counter in global memory gets 131072 operations, one after the other; if they are spread, at most 594",
             "adds up its equal values (match), it gets 4096; if each block counts in shared memory (shared, warp), 32.",
             "shared: a histogram per block alike 32 256 4096",
+        ],
+    ),
+    (
+        "consistency",
+        &[
+            "may still read an old message: 5 of 100 runs show it. Fences for a block do not help another block (5 of 100)",
+            "With release and acquire for the device it is forbidden: 0 of 100.",
+            "release: and acquire, scope gpu forbidden 0 of 100",
         ],
     ),
 ];

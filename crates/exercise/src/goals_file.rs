@@ -354,7 +354,10 @@ pub struct Question {
     /// The question.
     pub ask: String,
     /// The counted metric.
-    pub count: Counted,
+    pub count: Option<Counted>,
+    /// In place of it: a litmus test, as `host litmus` reads it. The answer is how many of the
+    /// outcomes that it asks for PTX's memory model allows.
+    pub litmus: Option<String>,
     /// The GPU that the question is about.
     pub on: Option<String>,
     /// The explanation, shown after a prediction.

@@ -1,11 +1,12 @@
-//! What a student predicts of given kernels, and what the simulator counts there. `cargo learn` and
-//! the site judge with it.
+//! What a student predicts of given kernels, and what the simulator counts there, or PTX's memory
+//! model allows. `cargo learn` and the site judge with it.
 
 use std::collections::HashMap;
 use std::path::Path;
 
 use approx::abs_diff_eq;
 use common::random::Random;
+use litmus::Outcomes;
 use simt::{Checks, Model};
 
 use crate::SOURCE;
@@ -64,19 +65,35 @@ impl<'e> Given<'e> {
     ///
     /// As [`Given::launches`], and [`Problem::Exercise`] if there is nothing to count.
     pub fn judge(&mut self, question: &Question, predicted: Option<f64>) -> Result<PredictionResult, Problem> {
-        let model = question.on.as_deref().map(model_named).transpose().map_err(Problem::Exercise)?;
-        let relevant = of_kernel(&question.count, self.launches(model)?);
-        let counted = question.count.metric.value(&relevant);
-        let nothing = || Problem::Exercise(format!("question '{}': there is nothing to count", question.name));
+        let wrong = |problem: String| Problem::Exercise(format!("question '{}': {problem}", question.name));
+        let (counted, seen) = match (&question.litmus, &question.count) {
+            (Some(test), _) => (allowed(test).map_err(wrong)?, None),
+            (None, count) => {
+                let count = count.as_ref().ok_or_else(|| wrong("there is no count".to_owned()))?;
+                let model = question.on.as_deref().map(model_named).transpose().map_err(Problem::Exercise)?;
+                let relevant = of_kernel(count, self.launches(model)?);
+                let counted = count.metric.value(&relevant);
+                let counted = counted.ok_or_else(|| wrong("there is nothing to count".to_owned()))?;
+                (counted, Seen::worst(count.metric, &relevant, SOURCE, None))
+            }
+        };
         Ok(PredictionResult {
             name: question.name.clone(),
             ask: question.ask.clone(),
             predicted,
-            counted: counted.ok_or_else(nothing)?,
-            seen: Seen::worst(question.count.metric, &relevant, SOURCE, None),
+            counted,
+            by: if question.litmus.is_some() { "PTX's memory model says" } else { "The simulator counts" },
+            seen,
             why: question.why.clone(),
         })
     }
+}
+
+/// How many of the outcomes that a litmus test asks for are allowed.
+fn allowed(test: &str) -> Result<f64, String> {
+    let program = litmus::read("litmus", test).map_err(|error| error.to_string())?;
+    let outcomes = Outcomes::of(&program).map_err(|error| error.to_string())?;
+    Ok(program.questions.iter().filter(|question| outcomes.allows(question)).count() as f64)
 }
 
 /// The launches that are counted.
@@ -96,6 +113,8 @@ pub struct PredictionResult {
     pub predicted: Option<f64>,
     /// What was counted.
     pub counted: f64,
+    /// Who says so, as the beginning of a sentence that ends with the number.
+    pub by: &'static str,
     /// The costliest access that is counted, if there is one.
     pub seen: Option<Seen>,
     /// The explanation.

@@ -126,7 +126,7 @@ fn of_goal(result: &GoalResult) -> Markup {
 }
 
 fn of_prediction(result: &PredictionResult, explain: bool) -> Markup {
-    let PredictionResult { name, ask, predicted, counted, why, .. } = result;
+    let PredictionResult { name, ask, predicted, counted, by, why, .. } = result;
     let explained = result.right() || explain && predicted.is_some();
     html! {
         p {
@@ -136,7 +136,7 @@ fn of_prediction(result: &PredictionResult, explain: bool) -> Markup {
             }
         }
         p.quiet { (ask) }
-        @if explained && !result.right() { p.quiet { "The simulator counts " (number(*counted)) "." } }
+        @if explained && !result.right() { p.quiet { (by) " " (number(*counted)) "." } }
         @if explained { p.quiet { (why) } }
         @if let Some(seen) = result.drawn(explain) { div.pictures { (figure("The first access", &seen)) } }
     }

@@ -325,7 +325,7 @@ impl Report<'_> {
     }
 
     fn prediction(&self, text: &mut String, prediction: &PredictionResult) {
-        let PredictionResult { name, ask, predicted, counted, why, .. } = prediction;
+        let PredictionResult { name, ask, predicted, counted, by, why, .. } = prediction;
         match predicted {
             None => {
                 let _ = writeln!(text, "    ?  {name}: {ask}");
@@ -336,11 +336,8 @@ impl Report<'_> {
                     paragraph(text, "       ", ask);
                 }
                 if prediction.right() || self.explain {
-                    let counts = if prediction.right() {
-                        String::new()
-                    } else {
-                        format!("The simulator counts {}. ", number(*counted))
-                    };
+                    let counts =
+                        if prediction.right() { String::new() } else { format!("{by} {}. ", number(*counted)) };
                     paragraph(text, "       ", &format!("{counts}{why}"));
                 }
             }

@@ -145,6 +145,7 @@ fn the_same_order_is_the_same_run_on_any_number_of_threads() {
 fn a_missing_fence_is_found_where_stores_are_late_only() {
     for (kernel, twins, (blocks, threads), at, expected) in [
         ("message", &["fenced", "released"][..], (2, 1), 2, 42),
+        ("fenced_in_block", &["fenced_in_block_and_device", "fenced_by_another_warp"], (2, 64), 2, 42),
         ("shared_message", &["shared_message_fenced", "shared_message_released"], (1, 64), 2, 42),
         ("ticket", &["ticket_fenced"], (4, 1), 0, 10),
         ("look_back", &["look_back_released"], (4, 1), 3, 10),

@@ -50,7 +50,7 @@ fn says(result: &PredictionResult, explain: bool) -> Option<String> {
     let counted = wording::number(result.counted);
     let begin = match (result.right(), explain) {
         (true, _) => format!("Right: {counted}. "),
-        (false, true) => format!("The simulator counts {counted}. "),
+        (false, true) => format!("{} {counted}. ", result.by),
         (false, false) => return None,
     };
     let code = |(index, part): (usize, &str)| html! { @if index % 2 == 1 { code { (part) } } @else { (part) } };

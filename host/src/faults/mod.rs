@@ -36,6 +36,11 @@ impl SanitizerFlags {
         self.check.unwrap_or(default)
     }
 
+    /// These checks, but not for races.
+    pub fn without_races(self) -> Self {
+        Self { check: self.check.map(|checks| Checks { race: false, ..checks }) }
+    }
+
     /// Fails if checks are requested and there is no simulator to run them: neither the device
     /// itself nor one beside it.
     ///

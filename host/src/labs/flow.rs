@@ -22,7 +22,9 @@ use crate::faults::{Fault, Findings};
 use crate::limits;
 use crate::lines::{LineCounts, Lines};
 use crate::predicted::why;
-use crate::report::{self, Comparison, CounterSource, LabReport, RowPrediction, Small, Subject, VariantReport};
+use crate::report::{
+    self, Comparison, CounterSource, LabReport, RanAgain, RowPrediction, Small, Subject, VariantReport,
+};
 use crate::stopwatch::Stopwatch;
 use crate::timing::{Times, Timing};
 use crate::units::gigabytes_per_second;
@@ -94,6 +96,9 @@ pub fn run<L: Lab>(device: &Device, options: L::Options, settings: &Settings) ->
         }
     } else if alongside && report.stopped.is_none() {
         count_alongside(&lab, device, settings, &mut report)?;
+    }
+    if !is_gpu && !device.predicts_only() && report.correct() {
+        super::orders::run_again(&lab, device, settings, &mut report)?;
     }
     if settings.orders.any() && report.correct() {
         super::orders::run(&lab, device, settings, &mut report)?;
@@ -241,6 +246,7 @@ fn run_variants<L: Lab>(
 ) -> Result<Option<Box<dyn Values>>> {
     let Plan { mut data, variants, .. } = plan;
     let progress = &settings.progress;
+    let is_gpu = device.properties().is_gpu();
     let mut saved = None;
     let mut stopwatch = Stopwatch::new(device, settings.once, settings.time_limit)?;
     if let Some(stopwatch) = &mut stopwatch {
@@ -264,10 +270,14 @@ fn run_variants<L: Lab>(
         }
         if !device.predicts_only() {
             let outcome = (variant.outcome)(&mut data)?;
-            result.comparison = outcome.comparison;
+            let is_open = is_gpu && variant.again.is_some_and(|again| again.allowed);
+            result.comparison = outcome.comparison.filter(|_| !is_open);
             if variant.computes.is_some() {
                 saved = Some(outcome.values);
             }
+        }
+        if is_gpu && let Some(again) = variant.again {
+            result.again = Some(launched_again(variant, &mut data, device, &settings, again.times)?);
         }
         result.rate_predicted(&report.variants);
         if let Some(stopwatch) = &mut stopwatch {
@@ -301,6 +311,24 @@ fn run_variants<L: Lab>(
 fn unasked(device: &Device, settings: &Settings) -> Option<&'static Model> {
     let may = !device.properties().is_gpu() && device.properties().simulates.is_none();
     device.predicted_model().filter(|_| may && !settings.predicted.asked() && !settings.predicted.no_predict)
+}
+
+/// Launches a variant again on a GPU, and counts the wrong results.
+fn launched_again<D>(
+    variant: &Variant<'_, D>,
+    data: &mut D,
+    device: &Device,
+    settings: &Settings,
+    times: u32,
+) -> Result<RanAgain> {
+    let mut ran = RanAgain { times, wrong: 0, in_drawn_orders: false };
+    let mut launcher = Launcher::new(device, settings, variant.preferences, None)?;
+    for _ in 0..times {
+        (variant.launch)(data, &mut launcher)?;
+        let comparison = (variant.outcome)(data)?.comparison;
+        ran.wrong += u32::from(!comparison.is_none_or(|comparison| comparison.correct()));
+    }
+    Ok(ran)
 }
 
 /// The report of a variant before it runs.

@@ -63,6 +63,9 @@ pub trait Lab: Sized + Sync {
     /// Whether a report shows how often threads load each element, or update it by atomic
     /// operations, beside the counters.
     const COUNTS_WORDS: bool = false;
+    /// Whether some of its rows race on purpose, so that a check of all labs leaves the race check
+    /// out.
+    const RACES: bool = false;
     /// What the names and positions of its rows mean, in the order of the table's columns.
     const MEANINGS: fn() -> Vec<Meaning> = Vec::new;
     /// Its own flags.
@@ -165,6 +168,7 @@ pub struct Variant<'a, D> {
     pub(super) operations: u64,
     pub(super) computes: Option<Computed>,
     pub(super) one_of_several: bool,
+    pub(super) again: Option<Again>,
     pub(super) preferences: Preferences,
     pub(super) device: Option<Device>,
     pub(super) launch: Launch<'a, D>,
@@ -187,6 +191,7 @@ impl<'a, D> Variant<'a, D> {
             operations: 0,
             computes: None,
             one_of_several: false,
+            again: None,
             preferences: Preferences::default(),
             device: None,
             launch: Box::new(launch),
@@ -243,11 +248,27 @@ impl<'a, D> Variant<'a, D> {
         self
     }
 
+    /// Also runs it this often again, on the simulator in drawn orders, and counts the wrong results.
+    /// If they are `allowed`, a wrong result on a GPU is no fault: the usual order has none.
+    pub fn again(mut self, times: u32, allowed: bool) -> Self {
+        self.again = Some(Again { times, allowed });
+        self
+    }
+
     /// Runs it on this device instead of the lab's: on a model of the simulator.
     pub fn on(mut self, device: Device) -> Self {
         self.device = Some(device);
         self
     }
+}
+
+/// How often a variant runs again: see [`Variant::again`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Again {
+    /// How often.
+    pub times: u32,
+    /// Whether a wrong result is no fault on a GPU.
+    pub allowed: bool,
 }
 
 /// A variant's result, for `--output`.

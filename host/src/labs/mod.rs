@@ -38,6 +38,7 @@ pub mod access;
 pub mod atomics;
 pub mod banks;
 pub mod cache;
+pub mod consistency;
 pub mod constant;
 pub mod dot;
 pub mod gram;
@@ -92,6 +93,7 @@ pub const ALL: &[Entry] = &[
     Entry::of::<shared::Shared>(),
     Entry::of::<texture::Texture>(),
     Entry::of::<atomics::Atomics>(),
+    Entry::of::<consistency::Consistency>(),
 ];
 
 /// A lab, as the program lists and runs it.
@@ -104,6 +106,8 @@ pub struct Entry {
     pub conclusions: &'static [Conclusion],
     /// Whether it has a sweep to plot.
     pub plots: bool,
+    /// Whether some of its rows race on purpose.
+    pub races: bool,
     /// What its page in a browser begins with.
     pub showcase: Showcase,
     /// The subcommand with the lab's flags.
@@ -121,6 +125,7 @@ impl Entry {
             about: L::ABOUT,
             conclusions: L::CONCLUSIONS,
             plots: !L::SWEEPS.is_empty(),
+            races: L::RACES,
             showcase: L::SHOWCASE,
             command: command::<L>,
             run: run_with::<L>,

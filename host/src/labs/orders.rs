@@ -2,12 +2,13 @@
 //! the reference, as [`super::flow`] does in the usual order. `flow` calls it after a right run.
 
 use device::{Device, DeviceChoice, Error, Result};
+use simt::orders::DrawnOrder;
 
 use super::lab::{Lab, Plan, Variant};
 use super::launcher::{Launcher, Record};
 use super::settings::Settings;
 use crate::orders::{self, Ran};
-use crate::report::{Comparison, LabReport, Mismatch, VariantReport};
+use crate::report::{Comparison, LabReport, Mismatch, RanAgain, VariantReport};
 
 /// Runs each variant in the orders that the flags ask for. A variant for a certain model runs on
 /// that model alone.
@@ -50,6 +51,33 @@ pub(super) fn run<L: Lab>(lab: &L, device: &Device, settings: &Settings, report:
         };
         report.orders.push((name.clone(), shown));
         settings.progress.done();
+    }
+    Ok(())
+}
+
+/// Runs the variants that ask for it again in drawn orders, and counts the wrong results: see
+/// [`Variant::again`].
+pub(super) fn run_again<L: Lab>(lab: &L, device: &Device, settings: &Settings, report: &mut LabReport) -> Result<()> {
+    let simulator = device::open(DeviceChoice::Simulator, &orders::options_of(device, 0))?;
+    let Plan { mut data, variants, .. } = lab.plan(&simulator)?;
+    for (variant, row) in variants.iter().zip(&mut report.variants) {
+        let Some(again) = variant.again else { continue };
+        let mut ran = RanAgain { times: again.times, wrong: 0, in_drawn_orders: true };
+        let mut points = 0;
+        for index in 0..again.times {
+            lab.reset(&mut data)?;
+            let mut record = Record::default();
+            let order = DrawnOrder::nth(settings.seed, index.into(), points);
+            let mut launcher = Launcher::in_order(&simulator, settings, variant.preferences, order, &mut record)?;
+            let is_right = match (variant.launch)(&mut data, &mut launcher) {
+                Ok(()) => (variant.outcome)(&mut data)?.comparison.is_none_or(|comparison| comparison.correct()),
+                Err(Error::Fault { .. }) => false,
+                Err(error) => return Err(error),
+            };
+            ran.wrong += u32::from(!is_right);
+            points = record.points.max(points);
+        }
+        row.again = Some(ran);
     }
     Ok(())
 }

@@ -22,7 +22,9 @@ fn everything(lab: &Entry, device: &Device, small: bool) -> LabReport {
     let has = |flag: &str| command.get_arguments().any(|argument| argument.get_id() == flag);
     let mut flags = vec![lab.name];
     let sizes = [("all", "", ""), ("size", "64", "128"), ("rows", "33", "64"), ("m", "33", "64"), ("blocks", "1", "2")];
-    for (flag, least, more) in sizes.into_iter().filter(|(flag, ..)| has(flag)) {
+    // Fewer than two blocks exchange no message.
+    let fits = |flag: &str| has(flag) && (flag != "blocks" || !lab.races);
+    for (flag, least, more) in sizes.into_iter().filter(|(flag, ..)| fits(flag)) {
         flags.push(["--all", "--size", "--rows", "--m", "--blocks"][sizes.iter().position(|it| it.0 == flag).unwrap()]);
         flags.extend([if small { least } else { more }].into_iter().filter(|value| !value.is_empty()));
     }

@@ -24,6 +24,25 @@ pub(super) fn requests(_: Shown<'_>) -> Vec<Explanation> {
     one("requests", "A request is a load or a store of one warp.")
 }
 
+/// Who says whether an old message is allowed.
+pub(super) fn old_messages(_: Shown<'_>) -> Vec<Explanation> {
+    one("old message", "Whether a message can be old when its flag is new is PTX's memory model: see `host litmus`.")
+}
+
+/// What the runs are that are counted.
+pub(super) fn runs_again(shown: Shown<'_>) -> Vec<Explanation> {
+    let drawn = shown.variants.iter().filter_map(|variant| variant.again).any(|again| again.in_drawn_orders);
+    one(
+        "runs",
+        match drawn {
+            true => {
+                "Each run is in an order of blocks that is drawn from the seed; in a third of them stores are late."
+            }
+            false => "Each run is a launch on the GPU.",
+        },
+    )
+}
+
 /// What requests and sectors are.
 pub(super) fn sectors(shown: Shown<'_>) -> Vec<Explanation> {
     let sectors = "Sectors are 32 bytes: a request for 32 neighbouring floats needs 4, for 32 words of 16 bytes 16.";

@@ -73,7 +73,7 @@ pub use predicted::{Hottest, PredictedTime, RowPrediction};
 pub use subject::Subject;
 pub use sweep::{Rows, Sweep};
 pub use table::{Column, Table};
-pub use variant_report::{Comparison, Fact, Limit, Mismatch, Small, Tolerance, Tolerated, VariantReport};
+pub use variant_report::{Comparison, Fact, Limit, Mismatch, RanAgain, Small, Tolerance, Tolerated, VariantReport};
 pub(crate) use variant_report::{Metrics, plain};
 
 /// Writes the report; for people, in the width of the terminal.

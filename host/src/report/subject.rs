@@ -41,6 +41,8 @@ pub enum Subject {
     Atomics,
     /// Atomic operations on the word that gets most.
     Contention,
+    /// Old messages: whether they are allowed, and how often they were found.
+    Consistency,
     /// Loads from constant memory: requests, and addresses per request.
     Constants,
     /// Those addresses per request, and all of them.
@@ -79,6 +81,7 @@ impl Subject {
             Self::Instructions => measures::INSTRUCTIONS,
             Self::Atomics => measures::ATOMICS,
             Self::Contention => measures::CONTENDED,
+            Self::Consistency => measures::CONSISTENCY,
             Self::Constants => measures::CONSTANTS,
             Self::ConstantTotals => measures::CONSTANT_TOTALS,
             Self::Textures => measures::TEXTURES,

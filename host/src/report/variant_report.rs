@@ -78,10 +78,23 @@ pub struct VariantReport {
     pub lines: Option<Lines>,
     /// The same with every access, if there is to be a page.
     pub on_page: Option<Lines>,
+    /// How often it ran again, and was wrong, if the lab counts that.
+    pub again: Option<RanAgain>,
     /// The sanitizer's findings, if requested.
     pub findings: Option<Findings>,
     /// The fault that stopped the kernel.
     pub stopped: Option<Fault>,
+}
+
+/// What the runs of a row show that follow the one that is reported.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct RanAgain {
+    /// How many there were.
+    pub times: u32,
+    /// How many had a wrong result.
+    pub wrong: u32,
+    /// Whether they ran on the simulator in drawn orders, and not on a GPU.
+    pub in_drawn_orders: bool,
 }
 
 /// Which launches of a row fill less than half of a GPU.
@@ -243,6 +256,9 @@ impl Serialize for VariantReport {
         map.serialize_entry("counters", &self.counters.as_ref().map(Metrics))?;
         if let Some(lines) = &self.lines {
             map.serialize_entry("lines", lines)?;
+        }
+        if let Some(again) = &self.again {
+            map.serialize_entry("again", again)?;
         }
         map.serialize_entry("faults", &self.faults())?;
         map.end()

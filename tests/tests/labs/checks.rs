@@ -3,6 +3,7 @@
 
 use device::limits::Limits;
 use device::{Counters, DeviceChoice};
+use host::labs::Entry;
 
 use crate::table::{Row, rows};
 use crate::{right, run_on};
@@ -25,7 +26,9 @@ fn counted(row: &Row, checks: &str, device: &str, threads: usize) -> Vec<(String
 
 #[test]
 fn every_lab_counts_the_same_with_and_without_checks() {
-    for row in rows() {
+    // Blocks that wait for each other poll more or less often.
+    let waits = |row: &&Row| Entry::named(row.lab).is_some_and(|lab| lab.races);
+    for row in rows().filter(|row| !waits(row)) {
         for device in ["sim", "sim:fermi", "sim:hopper"] {
             let first = counted(row, "none", device, 1);
             assert!(

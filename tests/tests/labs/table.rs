@@ -292,6 +292,13 @@ pub const TABLE: &[Row] = &[
         inputs: &[],
         closed_forms: closed_forms::atomics,
     },
+    Row {
+        lab: "consistency",
+        all: "--launches 2",
+        sizes: &["--blocks 2 --launches 1", "--blocks 3", "--blocks 64 --launches 3"],
+        inputs: &[],
+        closed_forms: closed_forms::consistency,
+    },
 ];
 
 /// The row of each lab, in the course's order; a lab without one fails.

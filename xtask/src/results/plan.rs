@@ -84,6 +84,7 @@ pub(super) const LABS: &[&str] = &[
     "shared --all",
     "texture --all",
     "atomics",
+    "consistency",
 ];
 
 /// The commands whose kernels are timed beside nvcc's: one for each lab, and more if the size
@@ -112,4 +113,5 @@ pub(super) const TWINS: &[&str] = &[
     "shared --all",
     "texture --all",
     "atomics",
+    "consistency",
 ];

@@ -4,22 +4,24 @@
 //!
 //! A store that is delayed waits in [`Draws`](super::state::Draws), and lands after a drawn number
 //! of points, in one place for all warps. What must not overtake it lands it first: a fence, a
-//! barrier or a release of its warp, and an access of its warp to the same bytes. So each result is
-//! one that PTX's memory model allows. Not all are shown: reads are never early.
+//! barrier or a release of its warp, and an access of its warp to the same bytes. A fence or
+//! a release whose scope is a block lets a store to global memory stay late for other blocks: it
+//! lands when a warp of its block accesses its bytes, or releases to more than the block. So each
+//! result is one that PTX's memory model allows. Not all are shown: reads are never early.
 
 use ptx::Space;
 
 use crate::lanes::{WideRow, lanes};
 use crate::machine::state::{InFlight, Landing, Split, Warp, Worker};
 use crate::machine::{access, store};
-use crate::program::Action;
+use crate::program::{Action, SyncScope};
 
-/// A warp comes to a fence or a barrier: its stores land.
-pub(super) fn fence(worker: &mut Worker, warp: &Warp) {
+/// A warp comes to a fence of this scope or a barrier: its stores land, as far as the scope goes.
+pub(super) fn fence(worker: &mut Worker, warp: &Warp, scope: SyncScope) {
     let id = id(worker, warp);
     let here = Landing { memory: worker.launched.memory, shared: Some((&worker.block.shared, id.0)) };
     if let Some(draws) = &mut worker.draws {
-        draws.land(here, |store| store.warp == id);
+        draws.release(here, id, scope);
     }
 }
 
@@ -39,10 +41,10 @@ pub(super) fn delays(
     draws.land_due(here);
     let Some((operation, reach)) = action.access() else {
         // Asynchronous operations and those of whole warps are never delayed.
-        draws.land(here, |store| store.warp == id);
+        draws.release(here, id, SyncScope::All);
         return false;
     };
-    let (width, releases) = (operation.width, operation.order.releases.is_some());
+    let (width, releases) = (operation.width, operation.order.releases);
     let mut addresses: WideRow = access::addresses(warp, reach, split);
     let (mut in_global, mut in_shared) = (0, 0);
     for lane in lanes(mask) {
@@ -54,10 +56,13 @@ pub(super) fn delays(
     let overlaps = |store: &InFlight| {
         lanes(if store.shared { in_shared } else { in_global }).any(|lane| store.covers(addresses[lane], width))
     };
-    draws.land(here, |store| store.warp == id && (releases || overlaps(store)));
+    if let Some(scope) = releases {
+        draws.release(here, id, scope);
+    }
+    draws.land(here, |store| store.is_before(id) && overlaps(store));
     let Action::Store(what) = action else { return false };
     let is_shared = in_shared == mask;
-    if releases || operation.order.volatile || !(is_shared || in_global == mask) || !draws.delays(place) {
+    if releases.is_some() || operation.order.volatile || !(is_shared || in_global == mask) || !draws.delays(place) {
         return false;
     }
     // An access that faults does so in its place.
@@ -70,7 +75,7 @@ pub(super) fn delays(
     }
     let mut rows = [[0; 32]; 4];
     store::collect(&warp.registers, what, &mut rows);
-    draws.delay(InFlight { due: 0, place, warp: id, mask, shared: is_shared, addresses, rows, width });
+    draws.delay(InFlight { due: 0, place, warp: id, in_block: false, mask, shared: is_shared, addresses, rows, width });
     true
 }
 

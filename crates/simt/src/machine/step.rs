@@ -10,7 +10,7 @@ use crate::machine::{
     asynchronous, atomic, barriers, calls, delayed, follow, inspect, meeting, observe, surface, system, texture,
     transfer, written,
 };
-use crate::program::{Action, RETURN};
+use crate::program::{Action, RETURN, SyncScope};
 use crate::trap::TrapKind;
 
 /// Runs a warp until none of its splits can proceed, for at most `quantum` instructions.
@@ -68,9 +68,12 @@ fn run_steps<'l, const INSPECTED: bool, const TRACED: bool, const DRAWN: bool>(
                 return Ok(());
             }
             let mask = split.mask & warp.registers.predicate(instruction.guard);
-            if DRAWN && matches!(instruction.action, Action::Fence(_) | Action::Barrier(_) | Action::ClusterBarrier(_))
-            {
-                delayed::fence(worker, warp);
+            if DRAWN {
+                match &instruction.action {
+                    Action::Fence(fence) => delayed::fence(worker, warp, fence.scope),
+                    Action::Barrier(_) | Action::ClusterBarrier(_) => delayed::fence(worker, warp, SyncScope::All),
+                    _ => {}
+                }
             }
             if DRAWN
                 && mask != 0

@@ -2,12 +2,14 @@
 //! grids name. What a measure means stands in `explanations`.
 
 mod checks;
+mod consistency;
 mod counted;
 mod first;
 mod model;
 mod times;
 
 pub use checks::{CHECKS, MAX_ERROR, NAME};
+pub use consistency::{CONSISTENCY, STALE_AGAIN, STALE_ALLOWED};
 pub use counted::{
     A_LOAD, A_LOAD_IN_UNITS, A_STORE, A_STORE_IN_UNITS, ACTIVE_LANES, ALL_REQUESTS, ATOMICS, ATOMICS_ON_ONE_WORD,
     BANK_CONFLICTS, BLOCKS, CONSTANT_ADDRESSES, CONSTANT_REQUESTS, CONSTANT_TOTALS, CONSTANTS, CONTENDED, INSTRUCTIONS,

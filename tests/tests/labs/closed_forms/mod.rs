@@ -2,6 +2,7 @@
 //! ([`crate::table`]) names the function of each lab, and one test calls them all.
 
 mod atomics;
+mod consistency;
 mod global;
 mod kepler;
 mod read_only;
@@ -9,6 +10,7 @@ mod reductions;
 mod shared;
 
 pub use atomics::atomics;
+pub use consistency::consistency;
 pub use global::{access, cache, launch, layout, offset, pitch, table, vector};
 pub use read_only::{constant, texture};
 pub use reductions::{dot, reduce, rows};

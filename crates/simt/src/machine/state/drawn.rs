@@ -11,7 +11,7 @@ use crate::address::Access;
 use crate::lanes::{Row, WideRow, lanes};
 use crate::memory::{Memory, SharedMemory};
 use crate::order::Dice;
-use crate::program::{Action, Matrix, OnMemory};
+use crate::program::{Action, Matrix, OnMemory, SyncScope};
 use crate::sanitizer::Party;
 use crate::site::AccessAction;
 use crate::switches::SplitId;
@@ -70,6 +70,8 @@ pub(crate) struct InFlight {
     pub place: u32,
     /// The number of the block, and of the warp in it.
     pub warp: (u64, u32),
+    /// Whether its block must not miss it: its warp released it with the scope of a block.
+    pub in_block: bool,
     pub mask: u32,
     /// Whether the addresses are in the block's shared memory, not in global memory.
     pub shared: bool,
@@ -79,6 +81,11 @@ pub(crate) struct InFlight {
 }
 
 impl InFlight {
+    /// Whether an access of this warp must not miss it.
+    pub fn is_before(&self, warp: (u64, u32)) -> bool {
+        self.warp == warp || self.in_block && self.warp.0 == warp.0
+    }
+
     /// Whether it writes any of these bytes.
     pub fn covers(&self, address: u64, width: u32) -> bool {
         lanes(self.mask).any(|lane| {
@@ -262,6 +269,18 @@ impl Draws {
         }
         let now = self.passed;
         self.land(place, |store| store.due <= now);
+    }
+
+    /// A warp releases what it did to this scope. Of stores to global memory, other blocks may see
+    /// those late that are released to the block alone.
+    pub fn release(&mut self, place: Landing<'_>, warp: (u64, u32), scope: SyncScope) {
+        if scope == SyncScope::Block {
+            let own = self.in_flight.iter_mut().filter(|store| store.warp == warp && !store.shared);
+            own.for_each(|store| store.in_block = true);
+            self.land(place, |store| store.warp == warp && store.shared);
+        } else {
+            self.land(place, |store| store.is_before(warp));
+        }
     }
 
     /// Lets stores land here for which a condition holds, in the order in which they were made.
