@@ -62,6 +62,7 @@ pub fn share_variable(state: &mut State, address: u64, bytes: u64) -> Done {
 pub fn release(state: &mut State, address: u64) -> Done {
     let allocation = state.allocations.remove(&address).ok_or(Status::INVALID_VALUE)?;
     state.shared.remove(&address);
+    state.graph_memory.forget(address);
     if let Some(pool) = state.pools.get_mut(&allocation.pool) {
         pool.freed(allocation.bytes);
     }

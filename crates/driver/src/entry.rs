@@ -12,7 +12,7 @@ use crate::state::lock;
 
 /// All functions of this library by name, as numbers: pointers are not `Sync`.
 static FUNCTIONS: LazyLock<HashMap<&'static str, usize>> = LazyLock::new(|| {
-    let tables: [&[Entry]; 24] = [
+    let tables: [&[Entry]; 25] = [
         crate::unsupported::TABLE,
         TABLE,
         crate::arrays::TABLE,
@@ -23,6 +23,7 @@ static FUNCTIONS: LazyLock<HashMap<&'static str, usize>> = LazyLock::new(|| {
         crate::device::TABLE,
         crate::executable::TABLE,
         crate::graph::TABLE,
+        crate::graph_memory::TABLE,
         crate::ipc::TABLE,
         crate::launch::TABLE,
         crate::link::TABLE,

@@ -23,7 +23,7 @@
 //! `memory`, `pools`, `mapped`, `transfers`, `ipc`, `device`, `context`, `stream`, `stream_values`, `arrays`, `texture`,
 //! `texture_references` and `tensor_map` are the API by subject; `requests` and `sampling` have
 //! what callers describe. `work` is what streams and graphs do, which `queue` runs with `kernel`,
-//! `copies` and `allocations`; `graph`, `nodes`, `executable`, `capture` and `user_objects` are the
+//! `copies` and `allocations`; `graph`, `nodes`, `graph_memory`, `executable`, `capture` and `user_objects` are the
 //! API of graphs. `entry` hands out functions by name, `export` has tables that NVIDIA's libraries
 //! ask for, and `unsupported` names functions that do nothing but say so. `report` shows faults,
 //! `orders` runs launches in other orders, `record` keeps what `coalesce run` reports, `recording`
@@ -74,6 +74,7 @@ mod entry;
 mod executable;
 mod export;
 mod graph;
+mod graph_memory;
 pub mod host;
 pub mod image;
 pub mod installed;

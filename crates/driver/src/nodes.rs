@@ -112,7 +112,8 @@ pub fn any(parameters: In<u8>) -> Done<Work> {
     })
 }
 
-fn add(to: Out<Handle>, graph: Handle, after: In<Handle>, count: usize, work: Work) -> Done {
+/// Adds a node.
+pub fn add(to: Out<Handle>, graph: Handle, after: In<Handle>, count: usize, work: Work) -> Done {
     to.check()?;
     let after = after.list(count);
     if after.len() != count {
@@ -144,7 +145,7 @@ fn shown(node: Handle) -> Done<KernelParameters<usize>> {
 }
 
 /// What a node has that these nodes have.
-fn of_node<T>(node: Handle, part: impl FnOnce(&Work) -> Option<T>) -> Done<T> {
+pub fn of_node<T>(node: Handle, part: impl FnOnce(&Work) -> Option<T>) -> Done<T> {
     part(&ready()?.node_mut(node)?.work).ok_or(Status::INVALID_VALUE)
 }
 

@@ -7,7 +7,7 @@ use std::ffi::{c_int, c_uint};
 use crate::allocations::allocate;
 use crate::boundary::{Done, In, Out, Status, driver, say};
 use crate::device::check;
-use crate::objects::{Handle, Kind, Pool};
+use crate::objects::{Handle, Kind, Pool, Stream};
 use crate::queue::submit;
 use crate::settings::SETTINGS;
 use crate::state::{State, ready, working};
@@ -90,9 +90,12 @@ fn give(to: Out<u64>, bytes: usize, pool: Option<Handle>, stream: Handle) -> Don
         allocation.pool = pool;
         let bytes = allocation.bytes;
         state.pool(pool)?.allocated(bytes);
+        if state.stream(Stream::number(stream))?.capture.is_some() {
+            state.keep_for_graphs(address);
+        }
         address
     };
-    submit(stream, Work::Allocate)?;
+    submit(stream, Work::Allocate { address, bytes })?;
     to.put(address)
 }
 

@@ -53,7 +53,8 @@ pub fn perform(state: &mut State, stream: Handle, work: &Work, begins: f64) -> D
 
 fn carry_out(state: &mut State, stream: Handle, work: &Work, begins: f64) -> Done<f64> {
     match work {
-        Work::Nothing | Work::Allocate => {}
+        Work::Nothing => {}
+        Work::Allocate { address, .. } => state.in_graph(*address, true),
         Work::Launch(kernel) => return Ok(begins + kernel::run(state, kernel)?),
         Work::Copy(bytes) => copies::copy(state, *bytes)?,
         Work::Copy3D(copy) => copies::copy_3d(state, copy)?,
@@ -88,7 +89,15 @@ fn run_plan(state: &mut State, plan: &Plan, stream: Handle, begins: f64) -> Done
     let mut last = begins;
     for step in &plan.steps {
         let from = step.after.iter().filter_map(|node| ends.get(node)).copied().fold(begins, f64::max);
-        let end = if step.enabled { perform(state, stream, &step.work, from)? } else { from };
+        let end = match step.work {
+            // The next launch allocates it again.
+            Work::Free(address) if step.enabled && state.graph_memory.keeps(address) => {
+                state.in_graph(address, false);
+                from
+            }
+            _ if step.enabled => perform(state, stream, &step.work, from)?,
+            _ => from,
+        };
         ends.insert(step.node, end);
         last = last.max(end);
     }

@@ -12,6 +12,7 @@ use simt::{Memory, Model, Output};
 
 use crate::boundary::callbacks::{at_end, is_forked};
 use crate::boundary::{Done, Status};
+use crate::graph_memory::GraphMemory;
 use crate::host;
 use crate::objects::{
     Allocation, Array, Context, Event, Function, Handle, Kind, Link, Mapping, Module, Physical, Pool, Primary,
@@ -55,6 +56,7 @@ pub struct State {
     pub node_graphs: HashMap<Handle, Handle>,
     pub executables: HashMap<Handle, Executable>,
     pub user_objects: HashMap<Handle, UserObject>,
+    pub graph_memory: GraphMemory,
     /// The captures under way, by their ids.
     pub captures: HashMap<u64, Capture>,
     pub arrays: HashMap<Handle, Array>,
@@ -118,6 +120,7 @@ static STATE: LazyLock<Mutex<State>> = LazyLock::new(|| {
         node_graphs: HashMap::new(),
         executables: HashMap::new(),
         user_objects: HashMap::new(),
+        graph_memory: GraphMemory::default(),
         captures: HashMap::new(),
         arrays: HashMap::new(),
         mipmapped: HashMap::new(),
@@ -286,7 +289,9 @@ extern "C" fn finish() {
     if let Some(mut state) = state {
         state.recorder.finish();
         state.outer.iter_mut().for_each(|(_, recorder)| recorder.finish());
-        let allocated = state.allocations.values().map(|allocation| allocation.bytes);
+        // What graphs keep is theirs.
+        let allocated = state.allocations.iter().filter(|(address, _)| !state.graph_memory.keeps(**address));
+        let allocated = allocated.map(|(_, allocation)| allocation.bytes);
         let left: Vec<u64> = allocated.chain(state.physical.values().map(|physical| physical.size)).collect();
         // Two streams exist always.
         let handles = state.streams.len().saturating_sub(2) + state.events.len();

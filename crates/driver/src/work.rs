@@ -42,7 +42,10 @@ pub enum Work {
     /// A value that must be there.
     Await(Awaited),
     /// An allocation, whose address is known already.
-    Allocate,
+    Allocate {
+        address: u64,
+        bytes: usize,
+    },
     Free(u64),
     Call(HostFunction, Passed),
     Callback(StreamCallback, Passed),
@@ -66,7 +69,7 @@ impl Work {
             Self::Nothing => 5,
             Self::WaitFor(_) => 6,
             Self::Record(_) => 7,
-            Self::Allocate => 10,
+            Self::Allocate { .. } => 10,
             Self::Free(_) => 11,
             Self::Write { .. } | Self::Await(_) => 12,
         }

@@ -12,6 +12,7 @@ mod copies;
 mod devices;
 mod faults;
 mod forks;
+mod graph_memory;
 mod graphs;
 mod host_records;
 mod ipc;

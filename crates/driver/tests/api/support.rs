@@ -86,6 +86,13 @@ api! {
     cuStreamGetDevice(stream: Handle, to: *mut c_int);
     cuDriverGetVersion(to: *mut c_int);
     cuTensorMapReplaceAddress(map: *mut [u8; 128], address: u64);
+    cuGraphAddMemAllocNode(to: *mut Handle, graph: Handle, after: *const Handle, count: usize, parameters: *mut AllocationNode);
+    cuGraphMemAllocNodeGetParams(node: Handle, to: *mut AllocationNode);
+    cuGraphAddMemFreeNode(to: *mut Handle, graph: Handle, after: *const Handle, count: usize, address: Device);
+    cuGraphMemFreeNodeGetParams(node: Handle, to: *mut Device);
+    cuDeviceGetGraphMemAttribute(device: c_int, number: c_uint, to: *mut u64);
+    cuDeviceSetGraphMemAttribute(device: c_int, number: c_uint, value: *const u64);
+    cuDeviceGraphMemTrim(device: c_int);
     cuDeviceGetDefaultMemPool(to: *mut Handle, device: c_int);
     cuDeviceGetMemPool(to: *mut Handle, device: c_int);
     cuDeviceSetMemPool(device: c_int, pool: Handle);
@@ -273,6 +280,16 @@ pub struct PoolProperties {
     pub handles: c_uint,
     pub location: Location,
     pub rest: [u64; 9],
+}
+
+/// `CUDA_MEM_ALLOC_NODE_PARAMS`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct AllocationNode {
+    pub pool: [u64; 11],
+    pub access: [usize; 2],
+    pub bytes: usize,
+    pub address: Device,
 }
 
 /// `CUstreamBatchMemOpParams`.
