@@ -24,6 +24,18 @@
 //! and as methods that check the status.
 //!
 //! All `unsafe` code of the host is in this folder, each use with its reason.
+//!
+//! # Why the simulator is a backend, too
+//!
+//! The driver that runs on the simulator (`crates/driver`) serves this backend as NVIDIA's does, and
+//! tests run it so (`tests/program/gpu.rs`). It could take the place of the simulator's backend,
+//! but does not:
+//!
+//! - It is a library for Linux. Labs also run in a browser, and on Windows and macOS.
+//! - A process has one, with one memory and one set of checks. Each simulator has its own, and tests
+//!   and the grader make many.
+//! - The API returns a status. The simulator returns the counts, findings and orders of a launch as
+//!   values, for which the driver would need functions beside the API.
 
 mod array;
 mod backend;
