@@ -86,12 +86,15 @@ pub fn run(options: &Options) -> Result<(), Error> {
     server.start()?;
     let first_page = begun.elapsed();
     let mut browsers = server.sign_all_in()?;
-    // The first verdict waits for the workers to begin.
+    server.wait_for_workers(options.workers)?;
+    // Something is compiled for the first verdict.
     judged(&mut browsers[0], options, &format!("{text}// first\n")).map_err(Error::Server)?;
     let before = server.memory();
     let (waits, lost) = save_and_run(&mut browsers, options, &text);
     let after = server.memory();
-    let rate = read_pages(&mut browsers, options);
+    let processor = server.processor();
+    let (pages, seconds) = read_pages(&mut browsers, options);
+    let processor = server.processor() - processor;
     println!(
         "{} who save and run every {} s for {} min, {}",
         several(options.students as usize, "student"),
@@ -104,7 +107,8 @@ pub fn run(options: &Options) -> Result<(), Error> {
     println!("median wait         {:8.2} s", at(&waits, 0.5));
     println!("99th percentile     {:8.2} s", at(&waits, 0.99));
     println!("start to first page {:8.0} ms", 1e3 * first_page.as_secs_f64());
-    println!("pages               {rate:8.0} a second");
+    println!("pages               {:8.0} a second", pages / seconds);
+    println!("processor time      {:8.2} ms a page", 1e3 * processor / pages);
     println!("memory              {:8.0} MiB before, {:.0} MiB after", before, after);
     match lost {
         0 => Ok(()),
@@ -177,8 +181,8 @@ fn judged(browser: &mut Browser, options: &Options, text: &str) -> Result<(), St
     Err("the events ended".to_owned())
 }
 
-/// All students read pages as fast as they get them. Returns how many a second.
-fn read_pages(browsers: &mut [Browser], options: &Options) -> f64 {
+/// All students read pages as fast as they get them. Returns how many, and in how many seconds.
+fn read_pages(browsers: &mut [Browser], options: &Options) -> (f64, f64) {
     let (read, begun) = (AtomicU64::new(0), Instant::now());
     let page = format!("/exercises/{}", options.exercise);
     let share = browsers.len().div_ceil(READERS);
@@ -197,7 +201,7 @@ fn read_pages(browsers: &mut [Browser], options: &Options) -> f64 {
             });
         }
     });
-    read.into_inner() as f64 / begun.elapsed().as_secs_f64()
+    (read.into_inner() as f64, begun.elapsed().as_secs_f64())
 }
 
 /// The value below which this share of the sorted ones are.

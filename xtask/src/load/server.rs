@@ -1,9 +1,12 @@
 //! The class that is measured: its files, its students, and the program that serves it.
 
 use std::fs;
+use std::io::{BufRead as _, BufReader};
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use super::http::Browser;
@@ -12,6 +15,9 @@ use crate::program::{Failed, succeed};
 
 /// How long the server may take to answer.
 const PATIENCE: Duration = Duration::from_secs(30);
+
+/// How long workers may take, which compile the device library.
+const WORKERS_PATIENCE: Duration = Duration::from_secs(600);
 
 /// A class with its server.
 pub struct Server {
@@ -22,6 +28,8 @@ pub struct Server {
     address: String,
     links: Vec<String>,
     running: Option<Child>,
+    /// How many workers have begun to take jobs.
+    ready: Arc<AtomicU32>,
 }
 
 impl Server {
@@ -52,6 +60,7 @@ impl Server {
             address: format!("http://{listen}"),
             links: Vec::new(),
             running: None,
+            ready: Arc::default(),
         };
         let file = server.file("students.csv");
         succeed(server.learn(&["roster", "add"]).arg(file).arg("--class").arg(server.file("class.toml")))?;
@@ -77,8 +86,15 @@ impl Server {
     /// That it does not.
     pub fn start(&mut self) -> Result<(), Error> {
         let mut command = self.learn(&["serve", "--plain", "--class"]);
-        command.arg(self.file("class.toml")).stdin(Stdio::null()).stdout(Stdio::null());
-        let child = command.spawn().map_err(|problem| Failed::of(&command, problem))?;
+        command.arg(self.file("class.toml")).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+        let mut child = command.spawn().map_err(|problem| Failed::of(&command, problem))?;
+        let (said, ready) = (child.stderr.take(), Arc::clone(&self.ready));
+        std::thread::spawn(move || {
+            for line in said.into_iter().flat_map(|said| BufReader::new(said).lines().map_while(Result::ok)) {
+                eprintln!("{line}");
+                ready.fetch_add(u32::from(line.contains(" takes jobs from ")), Ordering::Relaxed);
+            }
+        });
         self.running = Some(child);
         let begun = Instant::now();
         while Browser::new(&self.address).get("/").is_err() {
@@ -86,6 +102,22 @@ impl Server {
                 return Err(Error::Server(format!("{}: the server does not answer", self.address)));
             }
             std::thread::sleep(Duration::from_millis(5));
+        }
+        Ok(())
+    }
+
+    /// Waits until so many workers take jobs.
+    ///
+    /// # Errors
+    ///
+    /// That they do not.
+    pub fn wait_for_workers(&self, count: u32) -> Result<(), Error> {
+        let begun = Instant::now();
+        while self.ready.load(Ordering::Relaxed) < count {
+            if begun.elapsed() > WORKERS_PATIENCE {
+                return Err(Error::Server("the workers are not ready: see above".to_owned()));
+            }
+            std::thread::sleep(Duration::from_millis(50));
         }
         Ok(())
     }
@@ -131,6 +163,21 @@ fn program() -> Result<PathBuf, Failed> {
     }
     succeed(&mut build)?;
     Ok(own.with_file_name("learn").with_extension(std::env::consts::EXE_EXTENSION))
+}
+
+/// The processor's ticks a second, on Linux.
+const TICKS: f64 = 100.0;
+
+impl Server {
+    /// The processor time that the server alone has taken, in seconds: on a busy machine it says more
+    /// than the clock.
+    pub fn processor(&self) -> f64 {
+        let Some(server) = self.running.as_ref().map(Child::id) else { return 0.0 };
+        let stat = fs::read_to_string(format!("/proc/{server}/stat")).unwrap_or_default();
+        // Behind the name, which may contain anything, in the twelfth and thirteenth field.
+        let fields = stat.rsplit_once(')').map_or("", |(_, fields)| fields).split_ascii_whitespace();
+        fields.skip(11).take(2).filter_map(|field| field.parse::<f64>().ok()).sum::<f64>() / TICKS
+    }
 }
 
 impl Drop for Server {

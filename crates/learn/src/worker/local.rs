@@ -72,6 +72,7 @@ pub fn work(course: &Course, options: &Options) -> Result<bool> {
             true => Error::Usage("interrupted before the worker was ready".to_owned()),
             false => error,
         })?;
+        note_root();
         let limits = store.limits().await?.unwrap_or_default();
         let name = format!("{} {number}", std::process::id());
         note!("Worker {number} takes jobs from {}. Ctrl-C ends it.", shown(&database));
@@ -95,6 +96,14 @@ pub fn keep_from_judges(course: &Course, address: &str) -> Result<()> {
     match read.iter().any(|read| folder.starts_with(whole(read))) {
         true => Err(Error::Usage(format!("{address}: a judge may read what is there: put the database elsewhere"))),
         false => Ok(()),
+    }
+}
+
+/// Says that the program runs as root, which nothing here needs.
+pub fn note_root() {
+    #[cfg(unix)]
+    if rustix::process::geteuid().is_root() {
+        note!("note: this runs as root and need not: start it as a user who owns the clone and the database alone");
     }
 }
 
