@@ -11,7 +11,7 @@ use std::process::{Command, Stdio};
 
 use crate::browser::{Error, Tools, copy, file};
 use crate::course_pages::Server;
-use crate::program::{Failed, output, sibling};
+use crate::program::{Failed, learn_with_class, output};
 
 /// The exercises of the class.
 const EXERCISES: [&str; 3] = ["guard", "padding", "predict_banks"];
@@ -26,6 +26,9 @@ const PEOPLE: [&str; 3] = ["anna", "ben", "--teacher"];
 /// What could not be written or started.
 pub fn check(root: &Path, tools: &Tools, scratch: &Path, screenshots: Option<&Path>) -> Result<bool, Error> {
     let mut good = true;
+    // A copy: other parts of the CI build the program without the class meanwhile.
+    let program = scratch.join("learn");
+    fs::copy(learn_with_class()?, &program).map_err(file(&program))?;
     for editor in ["text", "editor"] {
         let folder = scratch.join(format!("class-{editor}"));
         // Apart from the rest: a judge may read the course.
@@ -41,13 +44,13 @@ pub fn check(root: &Path, tools: &Tools, scratch: &Path, screenshots: Option<&Pa
         let free = TcpListener::bind(("127.0.0.1", 0)).and_then(|listener| listener.local_addr());
         let port = free.map_err(file(&folder))?.port();
         fs::write(folder.join("class.toml"), settings(port)).map_err(file(&folder))?;
-        learn(root, &folder, &["add", &folder.join("students.csv").to_string_lossy()])?;
+        learn(root, &program, &folder, &["add", &folder.join("students.csv").to_string_lossy()])?;
         let mut secrets = Vec::new();
         for who in PEOPLE {
-            let table = learn(root, &folder, &["link", who])?;
+            let table = learn(root, &program, &folder, &["link", who])?;
             secrets.push(table.trim_end().rsplit('/').next().unwrap_or_default().to_owned());
         }
-        let server = serve(root, &folder, editor == "text")?;
+        let server = serve(root, &program, &folder, editor == "text")?;
         let mut check = Command::new(&tools.node);
         check.arg(root.join("tests/browser/class.mjs")).arg(&tools.browser).arg(format!("http://127.0.0.1:{port}/"));
         check.arg(screenshots.unwrap_or(Path::new(""))).arg(&course).arg(editor);
@@ -67,15 +70,15 @@ fn settings(port: u16) -> String {
 }
 
 /// Runs `cargo learn roster`. Returns what it prints.
-fn learn(root: &Path, folder: &Path, arguments: &[&str]) -> Result<String, Error> {
-    let mut command = Command::new(sibling("learn")?);
+fn learn(root: &Path, program: &Path, folder: &Path, arguments: &[&str]) -> Result<String, Error> {
+    let mut command = Command::new(program);
     command.args(["roster", "--class"]).arg(folder.join("class.toml")).args(arguments).current_dir(root);
     Ok(String::from_utf8_lossy(&output(&mut command)?.stdout).into_owned())
 }
 
 /// Serves the class.
-fn serve(root: &Path, folder: &Path, plain: bool) -> Result<Server, Error> {
-    let mut command = Command::new(sibling("learn")?);
+fn serve(root: &Path, program: &Path, folder: &Path, plain: bool) -> Result<Server, Error> {
+    let mut command = Command::new(program);
     command.args(["serve", "--class"]).arg(folder.join("class.toml")).args(plain.then_some("--plain"));
     let mut child = command.current_dir(root).stdout(Stdio::piped()).spawn();
     let output = child.as_mut().ok().and_then(|child| child.stdout.take());

@@ -217,6 +217,22 @@ pub fn sibling(package: &str) -> Result<PathBuf, Failed> {
     Ok(program)
 }
 
+/// `learn` with the commands for a class, which cargo builds, beside this one.
+///
+/// # Errors
+///
+/// As [`succeed`].
+pub fn learn_with_class() -> Result<PathBuf, Failed> {
+    let own = env::current_exe().unwrap_or_default();
+    let mut build = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    build.args(["build", "--quiet", "-p", "learn", "--features", "class"]).current_dir(env!("CARGO_MANIFEST_DIR"));
+    if own.parent().is_some_and(|folder| folder.ends_with("release")) {
+        build.arg("--release");
+    }
+    succeed(&mut build)?;
+    Ok(own.with_file_name("learn").with_extension(env::consts::EXE_EXTENSION))
+}
+
 /// The elements of a list; empty for anything else.
 pub fn list(value: &Value) -> &[Value] {
     value.as_array().map_or(&[], Vec::as_slice)

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use super::http::Browser;
 use super::{Error, Options, input};
-use crate::program::{Failed, succeed};
+use crate::program::{Failed, learn_with_class, succeed};
 
 /// How long the server may take to answer.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -52,7 +52,7 @@ impl Server {
         for (name, text) in [("class.toml", settings), ("students.csv", format!("name,id,email\n{students}"))] {
             fs::write(folder.path().join(name), text).map_err(input(name))?;
         }
-        let learn = program()?;
+        let learn = learn_with_class()?;
         let mut server = Self {
             learn,
             root: root.to_owned(),
@@ -151,18 +151,6 @@ impl Server {
         let all = processes.map(|process| process.path()).filter(|path| own(path));
         all.filter_map(|path| stat(&path, "VmRSS")).sum::<u64>() as f64 / 1024.0
     }
-}
-
-/// The program with the commands for a class, beside this one.
-fn program() -> Result<PathBuf, Failed> {
-    let own = std::env::current_exe().unwrap_or_default();
-    let mut build = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    build.args(["build", "--quiet", "-p", "learn", "--features", "class"]).current_dir(env!("CARGO_MANIFEST_DIR"));
-    if own.parent().is_some_and(|folder| folder.ends_with("release")) {
-        build.arg("--release");
-    }
-    succeed(&mut build)?;
-    Ok(own.with_file_name("learn").with_extension(std::env::consts::EXE_EXTENSION))
 }
 
 /// The processor's ticks a second, on Linux.
