@@ -79,6 +79,7 @@ fn level(heading: &ElementRef<'_>) -> u32 {
 }
 
 #[test]
+#[ignore = "long: `.ci/run` runs it"]
 fn every_lab_writes_a_page_and_prints_what_it_prints_without() {
     let folder = tempfile::tempdir().expect("a folder");
     for lab in host::labs::ALL {
@@ -251,6 +252,7 @@ fn any_kernel_has_a_page_with_what_checks_found() {
 }
 
 #[test]
+#[ignore = "long: `.ci/run` runs it"]
 fn the_course_is_one_page_below_two_megabytes() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("course.html");

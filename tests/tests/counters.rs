@@ -161,6 +161,7 @@ fn launches(report: &LabReport) -> Vec<(&str, &Counters)> {
 }
 
 #[test]
+#[ignore = "long: `.ci/run` runs it"]
 fn the_labs_kernels_count_what_an_h200_counts() {
     let counted = counted();
     // As the model of that GPU, the simulator runs the variants that run on a GPU.
@@ -197,6 +198,7 @@ const TWINS_THAT_DIFFER: [(&str, &str); 1] =
 /// what an H100 counts for the machine code that its driver makes of this PTX. `data/nvcc` has the
 /// PTX of the kernels that were counted, by `host LAB --once --ptx LAB.ptx`.
 #[test]
+#[ignore = "long: `.ci/run` runs it"]
 fn the_twins_by_nvcc_count_what_an_h100_counts() {
     let counted: Counted = serde_json::from_str(include_str!("data/h100_nvcc_labs.json")).unwrap();
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/nvcc");

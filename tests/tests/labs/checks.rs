@@ -25,6 +25,7 @@ fn counted(row: &Row, checks: &str, device: &str, threads: usize) -> Vec<(String
 }
 
 #[test]
+#[ignore = "long: `.ci/run` runs it"]
 fn every_lab_counts_the_same_with_and_without_checks() {
     // Blocks that wait for each other poll more or less often.
     let waits = |row: &&Row| Entry::named(row.lab).is_some_and(|lab| lab.races);

@@ -76,6 +76,7 @@ fn launch_each_way(
 }
 
 #[test]
+#[ignore = "long: `.ci/run` runs it"]
 fn products_are_right_however_their_tiles_are_shared_out() {
     for device in devices() {
         for (pitch, kernel, tile) in [
