@@ -94,7 +94,7 @@ pub fn page(exercise: &Exercise) -> Result<String, String> {
                         figure.drawing {}
                         div.questions {
                             @for question in &exercise.goals.question {
-                                @if question.count.kernel.as_ref() == Some(&launch.kernel) { (asked(question)) }
+                                @if question.kernel() == Some(launch.kernel.as_str()) { (asked(question)) }
                             }
                         }
                     }

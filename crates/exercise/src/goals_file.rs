@@ -363,3 +363,13 @@ pub struct Question {
     /// The explanation, shown after a prediction.
     pub why: String,
 }
+
+impl Question {
+    /// The kernel that it is about: a litmus test has the kernel's name.
+    pub fn kernel(&self) -> Option<&str> {
+        match &self.count {
+            Some(count) => count.kernel.as_deref(),
+            None => Some(&self.name),
+        }
+    }
+}
