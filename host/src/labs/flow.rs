@@ -276,7 +276,10 @@ fn run_variants<L: Lab>(
                 saved = Some(outcome.values);
             }
         }
-        if is_gpu && !settings.once && let Some(again) = variant.again {
+        if is_gpu
+            && !settings.once
+            && let Some(again) = variant.again
+        {
             result.again = Some(launched_again(variant, &mut data, device, &settings, again.times)?);
         }
         result.rate_predicted(&report.variants);
