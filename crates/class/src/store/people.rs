@@ -3,7 +3,7 @@
 
 use sqlx::any::AnyRow;
 
-use super::{Store, each, maybe_text, number, text};
+use super::{Change, Store, each, maybe_text, number, text};
 use crate::Millis;
 use crate::error::{Error, Result};
 
@@ -82,12 +82,11 @@ impl Store {
         query.fetch_optional(&self.pool).await?.as_ref().map(Student::of).transpose()
     }
 
-    /// Keeps the hash of a link, which takes the place of the ones before.
+    /// Keeps the hash of a link, which takes the place of the ones before. Sessions end with them:
+    /// one is replaced because it leaked.
     pub async fn put_link(&self, hash: &str, who: &Who, now: Millis) -> Result<()> {
         let mut change = self.change().await?;
-        for old in ["DELETE FROM links WHERE student = $1", "DELETE FROM links WHERE student IS NULL AND $1 IS NULL"] {
-            sqlx::query(old).bind(who.key()).execute(&mut *change).await?;
-        }
+        end(&mut change, who).await?;
         let query = sqlx::query("INSERT INTO links (hash, student, made) VALUES ($1, $2, $3)");
         query.bind(hash).bind(who.key()).bind(now).execute(&mut *change).await?;
         change.commit().await?;
@@ -109,16 +108,7 @@ impl Store {
     /// Ends a person's links and sessions. Returns how many links there were.
     pub async fn revoke(&self, who: &Who) -> Result<u64> {
         let mut change = self.change().await?;
-        let mut links = 0;
-        for (query, is_link) in [
-            ("DELETE FROM links WHERE student = $1", true),
-            ("DELETE FROM links WHERE student IS NULL AND $1 IS NULL", true),
-            ("DELETE FROM sessions WHERE student = $1", false),
-            ("DELETE FROM sessions WHERE student IS NULL AND $1 IS NULL", false),
-        ] {
-            let ended = sqlx::query(query).bind(who.key()).execute(&mut *change).await?.rows_affected();
-            links += if is_link { ended } else { 0 };
-        }
+        let links = end(&mut change, who).await?;
         change.commit().await?;
         Ok(links)
     }
@@ -172,4 +162,19 @@ impl Store {
         let query = sqlx::query("SELECT count(*) FROM attempts WHERE address = $1 AND at >= $2");
         Ok(number(&query.bind(address).bind(since).fetch_one(&self.pool).await?, 0)?.unsigned_abs())
     }
+}
+
+/// Ends a person's links and sessions. Returns how many links there were.
+async fn end(change: &mut Change, who: &Who) -> Result<u64> {
+    let mut links = 0;
+    for (query, is_link) in [
+        ("DELETE FROM links WHERE student = $1", true),
+        ("DELETE FROM links WHERE student IS NULL AND $1 IS NULL", true),
+        ("DELETE FROM sessions WHERE student = $1", false),
+        ("DELETE FROM sessions WHERE student IS NULL AND $1 IS NULL", false),
+    ] {
+        let ended = sqlx::query(query).bind(who.key()).execute(&mut **change).await?.rows_affected();
+        links += if is_link { ended } else { 0 };
+    }
+    Ok(links)
 }

@@ -31,7 +31,11 @@ fn a_new_link_replaces_the_one_before() {
         store.put_link("h1", &anna(), 1).await.unwrap();
         store.put_link("t1", &Who::Teacher, 1).await.unwrap();
         store.put_link("b1", &Who::Student("ben".into()), 1).await.unwrap();
+        store.put_session("s1", &anna(), 1, 100).await.unwrap();
+        store.put_session("u1", &Who::Teacher, 1, 100).await.unwrap();
         store.put_link("h2", &anna(), 2).await.unwrap();
+        assert_eq!(store.who_of_session("s1", 2).await.unwrap(), None, "it was begun by the one before");
+        assert_eq!(store.who_of_session("u1", 2).await.unwrap(), Some(Who::Teacher));
         assert_eq!(store.who_of_link("h1").await.unwrap(), None);
         assert_eq!(store.who_of_link("h2").await.unwrap(), Some(anna()));
         assert_eq!(store.who_of_link("t1").await.unwrap(), Some(Who::Teacher));
