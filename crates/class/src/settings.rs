@@ -38,7 +38,8 @@ use crate::{DAY, HOUR, Millis};
 pub struct Settings {
     /// The name of the class.
     pub title: String,
-    /// The address for browsers, without a slash at its end.
+    /// The address for browsers, as they write it: in lower case, without its scheme's own port and
+    /// without a slash at its end.
     pub address: String,
     /// Where the server listens.
     pub listen: SocketAddr,
@@ -218,10 +219,11 @@ impl Settings {
         if workers > MOST_WORKERS {
             return Err(format!("workers = {workers}: at most {MOST_WORKERS}"));
         }
-        let address = address.unwrap_or_else(|| format!("http://{listen}"));
+        let written = address.unwrap_or_else(|| format!("http://{listen}"));
+        let address = as_browsers_write(&written);
         let host = address.strip_prefix("https://").or(address.strip_prefix("http://")).unwrap_or_default();
         if host.is_empty() || host.contains(|c: char| c.is_whitespace() || c.is_control() || "/?#@".contains(c)) {
-            return Err(format!("address = {address:?}: write https://NAME, without a path"));
+            return Err(format!("address = {written:?}: write https://NAME, without a path"));
         }
         limits.check()?;
         let exercises = exercises.into_iter().map(|entry| entry.assigned(late)).collect::<Result<Vec<_>, _>>()?;
@@ -282,6 +284,16 @@ impl Entry {
         let deadline = deadline.map_err(|why| format!("exercise {name}: deadline: {why}"))?;
         Ok(Assigned { name, points, deadline, late })
     }
+}
+
+/// An address as browsers send it in `Origin` and `Host`.
+fn as_browsers_write(address: &str) -> String {
+    let mut address = address.to_ascii_lowercase();
+    let port = if address.starts_with("https:") { ":443" } else { ":80" };
+    if address.ends_with(port) {
+        address.truncate(address.len() - port.len());
+    }
+    address
 }
 
 /// The milliseconds of a time with an offset from UTC.
@@ -348,6 +360,20 @@ mod tests {
     }
 
     #[test]
+    fn an_address_is_as_browsers_write_it() {
+        for (written, wanted) in [
+            ("https://Class.Example:443", "https://class.example"),
+            ("HTTP://class.example:80", "http://class.example"),
+            ("https://class.example:80", "https://class.example:80"),
+            ("http://[::1]:443", "http://[::1]:443"),
+            ("http://class.example:8080", "http://class.example:8080"),
+        ] {
+            assert_eq!(of(&format!("title = 'T'\naddress = '{written}'")).unwrap().address, wanted);
+        }
+        assert_eq!(of("title = 'T'\nlisten = '127.0.0.1:80'").unwrap().address, "http://127.0.0.1");
+    }
+
+    #[test]
     fn what_is_wrong_is_one_line_that_names_it() {
         let titled = |rest: &str| of(&format!("title = 'T'\n{rest}")).unwrap_err();
         for (rest, wanted) in [
@@ -356,6 +382,7 @@ mod tests {
             ("workers = 1000", "workers = 1000: at most 256"),
             ("address = 'class.example'", "address = \"class.example\": write https://NAME"),
             ("address = 'http://a@b'", "address = \"http://a@b\": write"),
+            ("address = 'HTTPS://:443'", "address = \"HTTPS://:443\": write"),
             ("counts = 'worst'", "line 2: unknown variant `worst`"),
             ("[limits]\nwaiting = 0", "limits: waiting = 0 is not from 1 to"),
             ("[[exercise]]\nname = '../x'", "exercise \"../x\" is no exercise's name"),
