@@ -2,10 +2,11 @@
 //!
 //! A submission has a share of the exercise's points by its verdict, and loses what `[late]` says
 //! for each day that has begun since the deadline. Of those that are in time, or not too late, the
-//! best or the latest counts, as the teacher sets. Pure.
+//! best or the latest counts, as the teacher sets. One that could not be judged does not count, as
+//! one that is not judged yet. Pure.
 
 use crate::settings::{Assigned, Counts};
-use crate::store::Counted;
+use crate::store::{Counted, FAILED};
 use crate::{DAY, Millis};
 
 /// A submission that counts.
@@ -30,7 +31,7 @@ pub fn mark<'a>(
 ) -> Option<Mark<'a>> {
     let marked = submissions.into_iter().filter_map(|of| {
         let (left, days_late) = left(exercise, of.queued)?;
-        let share = share(of.status.as_deref()?);
+        let share = share(of.status.as_deref().filter(|status| *status != FAILED)?);
         Some(Mark { of, points: (100.0 * points * share * left).round() / 100.0, days_late })
     });
     match counts {
@@ -109,5 +110,7 @@ mod tests {
     fn what_is_not_judged_does_not_count() {
         assert_eq!(marked(Counts::Best, &[]), None);
         assert_eq!(marked(Counts::Latest, &[submission(1, 0, "solved"), submission(2, 0, "")]), Some((1, 3.0, 0)));
+        assert_eq!(marked(Counts::Latest, &[submission(1, 0, "solved"), submission(2, 0, FAILED)]), Some((1, 3.0, 0)));
+        assert_eq!(marked(Counts::Best, &[submission(1, 0, FAILED)]), None);
     }
 }

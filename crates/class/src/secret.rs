@@ -16,6 +16,11 @@ pub fn new() -> Result<String> {
     Ok(hex(&bytes))
 }
 
+/// Whether a text has the form of a secret. Others need not be looked for.
+pub fn is_secret(text: &str) -> bool {
+    text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
 /// What is kept of a secret, and of a text: its SHA-256, in hexadecimal.
 pub fn hash(secret: &str) -> String {
     hex(&Sha256::digest(secret.as_bytes()))
@@ -32,7 +37,8 @@ mod tests {
     #[test]
     fn secrets_differ_and_have_hashes() {
         let [one, other] = [(); 2].map(|()| new().unwrap());
-        assert!(one != other && one.len() == 64 && one.bytes().all(|byte| byte.is_ascii_hexdigit()));
+        assert!(one != other && is_secret(&one) && is_secret(&other));
+        assert!(!["", &one[1..], &format!("{one}0"), &"g".repeat(64)].into_iter().any(is_secret));
         assert_eq!(hash(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
         assert_ne!(hash(&one), hash(&other));
     }

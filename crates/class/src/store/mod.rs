@@ -31,7 +31,7 @@ use sqlx::{Any, AnyPool, Connection as _, Row as _, Transaction};
 
 pub use self::class::{Cell, Counted, RunOfExercise};
 pub use self::people::{Student, Who};
-pub use self::queue::{Done, Job, Lease};
+pub use self::queue::{Done, FAILED, Job, Lease};
 pub use self::runs::{Last, NewRun, Position, Run, State, Verdict};
 pub use self::work::{Answer, Draft, Saved};
 
@@ -147,15 +147,18 @@ pub fn file(address: &str) -> Option<PathBuf> {
 
 /// An address as it may be shown: without a password.
 pub fn shown(address: &str) -> String {
-    let Some((scheme, rest)) = address.split_once("://") else { return address.to_owned() };
-    let rest = rest.split('?').next().unwrap_or_default();
-    match rest.rsplit_once('@') {
-        Some((user, place)) => {
-            let user = user.split(':').next().unwrap_or_default();
-            format!("{scheme}://{user}@{place}")
-        }
-        None => format!("{scheme}://{rest}"),
-    }
+    let Some((scheme, rest)) = address.split_once(':').filter(|(scheme, _)| *scheme != "sqlite") else {
+        return address.to_owned();
+    };
+    let (slashes, rest) = rest.strip_prefix("//").map_or(("", rest), |rest| ("//", rest));
+    let before = |text: &str, marks: &[char]| text.split(marks).next().unwrap_or_default().to_owned();
+    let rest = match rest.rsplit_once('@') {
+        // A password with a question mark, or a parameter with an at sign: what follows may be either.
+        Some((user, _)) if user.contains('?') => format!("{}...", before(user, &[':', '/', '?', '#'])),
+        Some((user, place)) => format!("{}@{}", before(user, &[':', '/', '#']), before(place, &['?'])),
+        None => before(rest, &['?']),
+    };
+    format!("{scheme}:{slashes}{rest}")
 }
 
 /// Makes the file if there is none, and lets its owner alone read it. SQLite gives its other files
@@ -207,7 +210,14 @@ mod tests {
         assert_eq!(shown("postgres://anna:s3cr37@db:5432/class?password=x"), "postgres://anna@db:5432/class");
         assert_eq!(shown("postgres:///class?host=/run&password=x"), "postgres:///class");
         assert_eq!(shown("postgres://a:b@c@db/class"), "postgres://a@db/class");
-        assert_eq!(shown("sqlite:/class/class.db"), "sqlite:/class/class.db");
+        assert_eq!(shown("postgres://u:pa/s#s@db/c"), "postgres://u@db/c");
+        assert_eq!(shown("postgres://u:pa?ss@db/c"), "postgres://u...");
+        assert_eq!(shown("postgres://db/c?user=u&password=p@ss"), "postgres://db...");
+        assert_eq!(shown("postgres:u:pw@h"), "postgres:u@h");
+        assert_eq!(shown("mysql://u:pw@h/c"), "mysql://u@h/c");
+        for sqlite in ["sqlite:/class/class.db", "sqlite:///a@b/class.db?mode=rw", "class.db"] {
+            assert_eq!(shown(sqlite), sqlite);
+        }
     }
 
     #[test]

@@ -4,7 +4,8 @@
 //! The order is fair: of the students who have a job waiting and none running, the one is served
 //! whose last job began longest ago; and a student's jobs in the order in which they came. Jobs to
 //! judge again come after all others. A student whose processor time in this hour is used up waits
-//! for the next hour.
+//! for the next hour. A job that may begin has the seconds of a file, whatever is left of the hour:
+//! else it would time out for good. So the hour is overdrawn by one file at most.
 //!
 //! Several workers take jobs at once. In PostgreSQL `FOR UPDATE SKIP LOCKED` locks the job and its
 //! student, so that no two take jobs of one student; an index that allows one lease a student is
@@ -26,8 +27,8 @@ const PAGES: i64 = 5;
 /// After how many lost judges a job is given up.
 const MOST_LOST: i64 = 20;
 
-/// The status of a job that was given up, as `learn grade` writes it.
-const FAILED: &str = "failed";
+/// The status of what could not be judged, as `learn grade` writes it: no verdict on the text.
+pub const FAILED: &str = "failed";
 
 /// The right to judge a job, until it ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -86,10 +87,12 @@ fn most(limits: &Limits) -> i64 {
 impl Store {
     /// Takes the next job for `lasts` milliseconds. `None` if there is none.
     pub async fn take(&self, worker: &str, limits: &Limits, now: Millis, lasts: Millis) -> Result<Option<Job>> {
-        // Most often there is nothing, which needs no lock.
+        // Most often there is nothing that may begin, which needs no lock.
         let any = "SELECT (SELECT count(*) FROM jobs WHERE lease_ends < $1),
-            (SELECT count(*) FROM jobs WHERE lease IS NULL)";
-        let any = sqlx::query(any).bind(now).fetch_one(&self.pool).await?;
+            (SELECT count(*) FROM jobs j JOIN students s ON s.id = j.student
+                WHERE j.lease IS NULL AND s.running IS NULL
+                    AND (s.spent_hour <> $2 OR s.spent < $3 OR j.again = 1))";
+        let any = sqlx::query(any).bind(now).bind(hour(now)).bind(most(limits)).fetch_one(&self.pool).await?;
         if number(&any, 0)? > 0 {
             self.give_back_lost(now).await?;
         } else if number(&any, 1)? == 0 {
@@ -98,7 +101,7 @@ impl Store {
         macro_rules! next {
             ($lock:literal) => {
                 concat!(
-                    "SELECT j.id, j.run, j.student, s.spent_hour, s.spent, j.again FROM jobs j JOIN students s ON s.id = j.student
+                    "SELECT j.id, j.run, j.student, j.again FROM jobs j JOIN students s ON s.id = j.student
                     WHERE j.lease IS NULL AND s.running IS NULL
                         AND (s.spent_hour <> $1 OR s.spent < $2 OR j.again = 1)
                     ORDER BY j.again, s.served, j.id LIMIT 1",
@@ -114,9 +117,7 @@ impl Store {
         let next = sqlx::query(next).bind(hour(now)).bind(most(limits)).fetch_optional(&mut *change).await?;
         let Some(next) = next else { return Ok(None) };
         let [job, run] = [number(&next, 0)?, number(&next, 1)?];
-        let again = number(&next, 5)? != 0;
-        let spent = if number(&next, 3)? == hour(now) { number(&next, 4)? } else { 0 };
-        let left = u32::try_from((most(limits) - spent).max(0) / 1000 + 1).unwrap_or(u32::MAX);
+        let again = number(&next, 3)? != 0;
         let lease = Lease { job, secret: secret::new()? };
         let take = "UPDATE jobs SET lease = $2, lease_ends = $3, started = $4, worker = $5, step = NULL WHERE id = $1";
         let take = sqlx::query(take).bind(job).bind(&lease.secret).bind(now.saturating_add(lasts));
@@ -130,7 +131,7 @@ impl Store {
         let row = sqlx::query(query).bind(run).fetch_one(&mut *change).await?;
         let (exercise, text, wrong_before) = (text(&row, 0)?, text(&row, 1)?, number(&row, 2)?.unsigned_abs());
         change.commit().await?;
-        let (seconds, memory_mib) = (limits.seconds_per_file.min(left), limits.memory_mib);
+        let (seconds, memory_mib) = (limits.seconds_per_file, limits.memory_mib);
         Ok(Some(Job { lease, run, student, exercise, text, started: now, seconds, memory_mib, again, wrong_before }))
     }
 
@@ -328,7 +329,8 @@ impl Ended {
         Ok(())
     }
 
-    /// Stores the verdict, and forgets pages that are old.
+    /// Stores the verdict, and forgets pages that are old. One to judge again that could not be judged
+    /// keeps the verdict that it has.
     async fn store(&self, change: &mut Change, verdict: &Verdict, now: Millis) -> Result<()> {
         let Verdict { status, milliseconds, report, places, page, course, grader } = verdict;
         let query = "INSERT INTO verdicts
@@ -337,6 +339,9 @@ impl Ended {
         let query = sqlx::query(query).bind(self.run).bind(self.started).bind(now).bind(milliseconds).bind(status);
         let query = query.bind(report).bind(places).bind(page.as_deref()).bind(course).bind(grader);
         let id = number(&query.fetch_one(&mut **change).await?, 0)?;
+        if self.again && status == FAILED {
+            return Ok(());
+        }
         let query = sqlx::query("UPDATE runs SET verdict = $2, status = $3 WHERE id = $1");
         query.bind(self.run).bind(id).bind(status).execute(&mut **change).await?;
         let old = "UPDATE verdicts SET page = NULL WHERE page IS NOT NULL AND run IN

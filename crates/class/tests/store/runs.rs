@@ -136,6 +136,28 @@ fn a_regrade_adds_verdicts_and_keeps_the_old_ones() {
 }
 
 #[test]
+fn a_regrade_that_fails_keeps_the_verdict_before() {
+    on_each(async |store, _| {
+        add(&store, &["anna"]).await;
+        let limits = Limits::default();
+        let run = store.enqueue(&NewRun { submitted: true, ..run("anna", "1") }, &limits, 1).await.unwrap();
+        let judged = async |status| {
+            let job = store.take("w", &limits, 2, 100).await.unwrap().unwrap();
+            assert_eq!(store.finish(&job.lease, &verdict(status, 1), 3).await.unwrap(), Done::Yes);
+            let counted = store.submissions().await.unwrap().remove(0).status.unwrap();
+            (counted, store.verdict(run).await.unwrap().unwrap().status)
+        };
+        let both = |status: &str| (status.to_owned(), status.to_owned());
+        assert_eq!(judged("failed").await, both("failed"));
+        for (status, wanted) in [("solved", "solved"), ("failed", "solved"), ("wrong", "wrong")] {
+            assert_eq!(store.regrade("guard", true).await.unwrap(), 1);
+            assert_eq!(judged(status).await, both(wanted));
+        }
+        assert_eq!(store.verdicts(run).await.unwrap().len(), 4, "what was said is kept");
+    });
+}
+
+#[test]
 fn workers_learn_limits_and_earlier_mistakes() {
     on_each(async |store, address| {
         assert_eq!(store.limits().await.unwrap(), None);
@@ -222,7 +244,13 @@ fn a_database_of_another_version_is_refused() {
 #[test]
 fn an_address_that_is_wrong_is_one_line_without_a_password() {
     on_each(async |_, _| {
-        for address in ["mysql://a:s3cr37@b/c", "sqlite:/nowhere/class.db", "postgres://a:s3cr37@127.0.0.1:1/c", "x"] {
+        for address in [
+            "mysql://a:s3cr37@b/c",
+            "sqlite:/nowhere/class.db",
+            "postgres://a:s3cr37?@127.0.0.1:1/c",
+            "postgres://a:s3cr37@127.0.0.1:1/c",
+            "x",
+        ] {
             let said = Store::open(address).await.unwrap_err().to_string();
             assert!(said.starts_with("the database ") && !said.contains('\n') && !said.contains("s3cr37"), "{said}");
         }
