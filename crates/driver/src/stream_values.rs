@@ -73,8 +73,12 @@ fn wait_for(address: u64, value: u64, bytes: usize, flags: c_uint) -> Done<Work>
     Ok(Work::Await(Awaited { address, value, bytes, how }))
 }
 
-fn write(to: u64, value: u64, bytes: usize) -> Work {
-    Work::Write { to, value, bytes }
+fn write(to: u64, value: u64, bytes: usize, flags: c_uint) -> Done<Work> {
+    // 1: without a barrier before it.
+    if flags > 1 || !to.is_multiple_of(bytes as u64) {
+        return Err(Status::INVALID_VALUE);
+    }
+    Ok(Work::Write { to, value, bytes })
 }
 
 impl Operation {
@@ -83,11 +87,11 @@ impl Operation {
         let low = value & u64::from(u32::MAX);
         match kind {
             1 => wait_for(address, low, 4, flags),
-            2 => Ok(write(address, low, 4)),
+            2 => write(address, low, 4, flags),
             // All writes are seen at once, and in their order.
             3 | 6 => Ok(Work::Nothing),
             4 => wait_for(address, value, 8, flags),
-            5 => Ok(write(address, value, 8)),
+            5 => write(address, value, 8, flags),
             _ => Err(Status::INVALID_VALUE),
         }
     }
@@ -105,19 +109,19 @@ fn batch(stream: Handle, count: c_uint, operations: In<Operation>, flags: c_uint
 
 driver! {
     fn cuStreamWriteValue32 [cuStreamWriteValue32_ptsz] (stream: Handle, address: u64, value: u32, flags: c_uint) {
-        submit(stream, write(address, value.into(), 4))
+        submit(stream, write(address, value.into(), 4, flags)?)
     }
 
     fn cuStreamWriteValue64 [cuStreamWriteValue64_ptsz] (stream: Handle, address: u64, value: u64, flags: c_uint) {
-        submit(stream, write(address, value, 8))
+        submit(stream, write(address, value, 8, flags)?)
     }
 
     fn cuStreamWriteValue32_v2 [cuStreamWriteValue32_v2_ptsz] (stream: Handle, address: u64, value: u32, flags: c_uint) {
-        submit(stream, write(address, value.into(), 4))
+        submit(stream, write(address, value.into(), 4, flags)?)
     }
 
     fn cuStreamWriteValue64_v2 [cuStreamWriteValue64_v2_ptsz] (stream: Handle, address: u64, value: u64, flags: c_uint) {
-        submit(stream, write(address, value, 8))
+        submit(stream, write(address, value, 8, flags)?)
     }
 
     fn cuStreamWaitValue32 [cuStreamWaitValue32_ptsz] (stream: Handle, address: u64, value: u32, flags: c_uint) {

@@ -40,6 +40,29 @@ fn a_stream_waits_for_values_that_are_there() {
     assert_eq!(driver.cuLaunchHostFunc_v2(0, None, host.cast(), 0), INVALID_VALUE);
 }
 
+/// Writes are checked as waits are, one by one and in a batch.
+#[test]
+fn writes_of_values_are_aligned_and_have_known_flags() {
+    let driver = Driver::new();
+    let words = driver.words(&[1, 2, 3, 4]);
+    let batch = |kind, address, flags| driver.cuStreamBatchMemOp_v2(0, 1, &operation(kind, address, 9, flags), 0);
+    for status in [
+        driver.cuStreamWriteValue32_v2(0, words + 2, 9, 0),
+        driver.cuStreamWriteValue32_v2(0, words, 9, 2),
+        driver.cuStreamWriteValue64_v2(0, words + 4, 9, 0),
+        driver.cuStreamWriteValue64_v2(0, words, 9, 1 << 30),
+        batch(2, words + 1, 0),
+        batch(2, words, 4),
+        batch(5, words + 4, 0),
+        batch(5, words, 2),
+    ] {
+        assert_eq!((status, driver.read(words, 4)), (INVALID_VALUE, vec![1, 2, 3, 4]));
+    }
+    // Without a barrier.
+    assert_eq!((driver.cuStreamWriteValue32_v2(0, words, 5, 1), batch(5, words + 8, 1)), (0, 0));
+    assert_eq!(driver.read(words, 4), [5, 2, 9, 0]);
+}
+
 #[test]
 fn operations_on_memory_come_in_batches() {
     let driver = Driver::new();
