@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::ffi::{c_int, c_uint};
 
-use crate::allocations::allocate;
+use crate::allocations::{allocate, release};
 use crate::boundary::{Done, In, Out, Status, driver, say};
 use crate::device::check;
 use crate::objects::{Handle, Kind, Pool, Stream};
@@ -74,28 +74,35 @@ impl State {
 }
 
 /// Allocates memory in a stream's order, from a pool, or from its device's current one. What a
-/// graph allocates has one address in all its launches.
+/// graph allocates has one address in all its launches, and is of no pool.
 fn give(to: Out<u64>, bytes: usize, pool: Option<Handle>, stream: Handle) -> Done {
     to.check()?;
     if bytes == 0 {
         return Err(Status::INVALID_VALUE);
     }
-    let address = {
+    let (address, pool, captured) = {
         let mut state = working()?;
+        let captured = state.stream(Stream::number(stream))?.capture.is_some();
         let current = state.current_pools[state.device() as usize];
         let pool = pool.unwrap_or(current);
         state.pool(pool)?;
-        let address = allocate(&mut state, bytes, Kind::Device)?;
-        let allocation = state.allocations.get_mut(&address).ok_or(Status::INVALID_VALUE)?;
+        (allocate(&mut state, bytes, Kind::Device)?, pool, captured)
+    };
+    let given = submit(stream, Work::Allocate { address, bytes });
+    let mut state = ready()?;
+    if given.is_err() {
+        release(&mut state, address)?;
+        return given;
+    }
+    if captured {
+        state.keep_for_graphs(address);
+    } else if let Some(allocation) = state.allocations.get_mut(&address) {
         allocation.pool = pool;
         let bytes = allocation.bytes;
-        state.pool(pool)?.allocated(bytes);
-        if state.stream(Stream::number(stream))?.capture.is_some() {
-            state.keep_for_graphs(address);
+        if let Some(pool) = state.pools.get_mut(&pool) {
+            pool.allocated(bytes);
         }
-        address
-    };
-    submit(stream, Work::Allocate { address, bytes })?;
+    }
     to.put(address)
 }
 
