@@ -58,7 +58,13 @@ pub fn share_variable(state: &mut State, address: u64, bytes: u64) -> Done {
     Ok(())
 }
 
-/// Frees an allocation.
+/// Frees an allocation for a caller or a node. What a graph allocates stays for the graph's next
+/// launch.
+pub fn free(state: &mut State, address: u64) -> Done {
+    if state.graph_memory.keeps(address) { state.free_in_graph(address) } else { release(state, address) }
+}
+
+/// Gives an allocation back, whoever has it.
 pub fn release(state: &mut State, address: u64) -> Done {
     let allocation = state.allocations.remove(&address).ok_or(Status::INVALID_VALUE)?;
     state.shared.remove(&address);

@@ -184,6 +184,7 @@ fn end(stream: Handle, to: Out<Handle>) -> Done {
         Some(status) => {
             if !capture.given {
                 state.remove_graph(capture.graph)?;
+                state.trim_graphs()?;
             }
             to.put(0)?;
             Err(status)

@@ -88,7 +88,9 @@ fn update_executable(executable: Handle, graph: Handle) -> Done<Result<(), Diffe
     let new = plan_of(graph)?;
     let mut state = ready()?;
     let executable = state.executables.get_mut(&executable).ok_or(Status::INVALID_VALUE)?;
-    Ok(update(&mut executable.plan, &new))
+    let done = update(&mut executable.plan, &new);
+    state.trim_graphs()?;
+    Ok(done)
 }
 
 /// `CUgraphExecUpdateResultInfo`.
@@ -146,7 +148,8 @@ driver! {
     fn cuGraphExecDestroy(executable: Handle) {
         let mut state = ready()?;
         let executable = state.executables.remove(&executable).ok_or(Status::INVALID_VALUE)?;
-        state.drop_all(executable.objects)
+        state.drop_all(executable.objects)?;
+        state.trim_graphs()
     }
 
     fn cuGraphExecUpdate_v2(executable: Handle, graph: Handle, to: Out<UpdateResult>) {

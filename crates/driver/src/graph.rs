@@ -187,7 +187,9 @@ driver! {
     }
 
     fn cuGraphDestroy(graph: Handle) {
-        ready()?.remove_graph(graph)
+        let mut state = ready()?;
+        state.remove_graph(graph)?;
+        state.trim_graphs()
     }
 
     fn cuGraphClone(to: Out<Handle>, graph: Handle) {
@@ -277,10 +279,10 @@ driver! {
         for other in graph.nodes.values_mut() {
             other.after.retain(|&before| before != node);
         }
-        match removed.map(|node| node.work) {
-            Some(Work::Child(child)) => state.remove_graph(child),
-            _ => Ok(()),
+        if let Some(Work::Child(child)) = removed.map(|node| node.work) {
+            state.remove_graph(child)?;
         }
+        state.trim_graphs()
     }
 
     fn cuGraphDebugDotPrint(graph: Handle, path: Text, flags: c_uint) {

@@ -1,11 +1,12 @@
 //! Memory that graphs allocate: it has one address in all launches of a graph, and stays there
-//! after a node has freed it, for the next launch.
+//! after it was freed, for the next launch. It is given back once it is free and no graph is left
+//! that allocates it.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ffi::{c_int, c_uint};
 
-use crate::allocations::allocate;
-use crate::boundary::{In, Out, Status, driver};
+use crate::allocations::{allocate, release};
+use crate::boundary::{Done, In, Out, Status, driver};
 use crate::device::check;
 use crate::nodes::{add, of_node};
 use crate::objects::{Handle, Kind};
@@ -27,7 +28,7 @@ impl GraphMemory {
         self.all.contains_key(&address)
     }
 
-    /// It is not a graph's any more: a stream has freed it.
+    /// It is not a graph's any more: it was given back.
     pub fn forget(&mut self, address: u64) {
         self.all.remove(&address);
     }
@@ -49,6 +50,34 @@ impl State {
         *most = [most[0].max(now[0]), most[1].max(now[1])];
     }
 
+    /// Frees what a launch has allocated, for the next launch, if there can be one.
+    pub fn free_in_graph(&mut self, address: u64) -> Done {
+        if self.graph_memory.all.get(&address) != Some(&true) {
+            return Err(Status::INVALID_VALUE);
+        }
+        self.in_graph(address, false);
+        if self.all_of_graphs().contains(&address) { Ok(()) } else { release(self, address) }
+    }
+
+    /// Gives back what is free, unless a graph allocates it.
+    pub fn trim_graphs(&mut self) -> Done {
+        let mut free: Vec<u64> = self.graph_memory.all.iter().filter(|(_, used)| !**used).map(|(&at, _)| at).collect();
+        if !free.is_empty() {
+            let all = self.all_of_graphs();
+            free.retain(|address| !all.contains(address));
+        }
+        free.into_iter().try_for_each(|address| release(self, address))
+    }
+
+    /// The addresses of what graphs, or what was instantiated of them, allocate.
+    fn all_of_graphs(&self) -> HashSet<u64> {
+        let mut all = HashSet::new();
+        // Graphs in nodes are among the graphs.
+        self.graphs.values().flat_map(|graph| graph.nodes.values()).for_each(|node| add_memory(&node.work, &mut all));
+        self.executables.values().flat_map(|found| &found.plan.steps).for_each(|step| add_memory(&step.work, &mut all));
+        all
+    }
+
     /// Bytes on a device that are allocated, and that are kept.
     fn graph_bytes(&self, device: c_int) -> [u64; 2] {
         let mut bytes = [0; 2];
@@ -59,6 +88,17 @@ impl State {
             }
         }
         bytes
+    }
+}
+
+/// Adds the addresses of what a node allocates, or a graph in it.
+fn add_memory(work: &Work, all: &mut HashSet<u64>) {
+    match work {
+        Work::Allocate { address, .. } => {
+            all.insert(*address);
+        }
+        Work::Graph(plan) => plan.steps.iter().for_each(|step| add_memory(&step.work, all)),
+        _ => {}
     }
 }
 
@@ -85,12 +125,15 @@ driver! {
         let address = {
             let mut state = working()?;
             state.graph_mut(graph)?;
-            let address = allocate(&mut state, given.bytes, Kind::Device)?;
-            state.keep_for_graphs(address);
-            address
+            allocate(&mut state, given.bytes, Kind::Device)?
         };
-        let bytes = given.bytes;
-        add(to, graph, after, count, Work::Allocate { address, bytes })?;
+        let added = add(to, graph, after, count, Work::Allocate { address, bytes: given.bytes });
+        let mut state = ready()?;
+        if added.is_err() {
+            release(&mut state, address)?;
+            return added;
+        }
+        state.keep_for_graphs(address);
         parameters.put(Allocation { address, ..given })
     }
 
@@ -140,6 +183,7 @@ driver! {
     }
 
     fn cuDeviceGraphMemTrim(device: c_int) {
-        check(device)
+        check(device)?;
+        ready()?.trim_graphs()
     }
 }

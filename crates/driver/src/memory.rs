@@ -2,7 +2,7 @@
 
 use std::ffi::{c_int, c_uint};
 
-use crate::allocations::{allocate, release};
+use crate::allocations::{self, allocate, release};
 use crate::boundary::{Done, In, Out, Status, driver};
 use crate::objects::{Allocation, Handle, Kind};
 use crate::queue::submit;
@@ -29,7 +29,7 @@ fn free(address: u64, kinds: &[Kind]) -> Done {
     if !kinds.contains(&allocation.kind) {
         return Err(Status::INVALID_VALUE);
     }
-    release(&mut state, address)
+    allocations::free(&mut state, address)
 }
 
 fn attribute(state: &State, number: c_uint, pointer: u64, to: Out<u8>) -> Done {

@@ -61,7 +61,7 @@ fn carry_out(state: &mut State, stream: Handle, work: &Work, begins: f64) -> Don
         Work::Fill { to, range, value } => copies::fill(state, *to, *range, *value)?,
         Work::Write { to, value, bytes } => copies::write(state, *to, &value.to_le_bytes()[..*bytes])?,
         Work::Await(awaited) => awaited.check(state)?,
-        Work::Free(address) => allocations::release(state, *address)?,
+        Work::Free(address) => allocations::free(state, *address)?,
         Work::Call(function, data) => call_host(stream, *function, *data)?,
         Work::Callback(function, data) => call_stream(stream, *function, *data)?,
         Work::Record(event) => {
@@ -89,15 +89,7 @@ fn run_plan(state: &mut State, plan: &Plan, stream: Handle, begins: f64) -> Done
     let mut last = begins;
     for step in &plan.steps {
         let from = step.after.iter().filter_map(|node| ends.get(node)).copied().fold(begins, f64::max);
-        let end = match step.work {
-            // The next launch allocates it again.
-            Work::Free(address) if step.enabled && state.graph_memory.keeps(address) => {
-                state.in_graph(address, false);
-                from
-            }
-            _ if step.enabled => perform(state, stream, &step.work, from)?,
-            _ => from,
-        };
+        let end = if step.enabled { perform(state, stream, &step.work, from)? } else { from };
         ends.insert(step.node, end);
         last = last.max(end);
     }
