@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
 use class::settings::Limits;
@@ -9,7 +10,7 @@ use class::store::{NewRun, Store, Student};
 use tokio::runtime::Runtime;
 
 /// The longest wait for workers: the first compiles the device library and `cust`.
-const PATIENCE: Duration = Duration::from_secs(600);
+pub const PATIENCE: Duration = Duration::from_secs(600);
 
 /// A class's database, for a program that waits.
 pub struct Class {
@@ -23,6 +24,28 @@ pub struct Class {
 /// The clone.
 pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
+}
+
+/// The program: a copy, because another `cargo` may build it without the feature meanwhile, while
+/// tests still start it. It lies beside the program, which looks for libraries there.
+pub fn program() -> &'static Path {
+    const NAME: &str = "learn-of-class-";
+    static COPY: LazyLock<PathBuf> = LazyLock::new(|| {
+        let program = Path::new(env!("CARGO_BIN_EXE_learn"));
+        let folder = program.parent().unwrap();
+        for file in std::fs::read_dir(folder).unwrap().flatten() {
+            let name = file.file_name();
+            let Some(id) = name.to_str().and_then(|name| name.strip_prefix(NAME)) else { continue };
+            if !Path::new("/proc").join(id).exists() {
+                // One of tests that have ended; others may remove it, too.
+                let _ = std::fs::remove_file(file.path());
+            }
+        }
+        let copy = folder.join(format!("{NAME}{}", std::process::id()));
+        std::fs::copy(program, &copy).unwrap();
+        copy
+    });
+    &COPY
 }
 
 /// A file of the clone's course.
@@ -64,7 +87,7 @@ impl Class {
 
     /// A worker's process.
     pub fn worker(&self) -> Worker {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_learn"));
+        let mut command = Command::new(program());
         command.args(["worker", "--database", &self.address]).current_dir(root());
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         Worker(command.spawn().unwrap())

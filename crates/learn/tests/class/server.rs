@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use class::store::Who;
 
-use crate::database::{Class, root};
+use crate::database::{Class, program, root};
 use crate::http::Browser;
 
 /// How long it may take to answer.
@@ -84,7 +84,7 @@ impl Server {
 }
 
 fn spawn(file: &PathBuf) -> Child {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_learn"));
+    let mut command = Command::new(program());
     command.args(["serve", "--plain", "--class"]).arg(file).current_dir(root());
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
 }

@@ -3,7 +3,7 @@
 use class::settings::Limits;
 use class::store::{State, Verdict};
 
-use crate::database::{Class, file, root};
+use crate::database::{Class, PATIENCE, file, program, root};
 
 impl Class {
     fn verdict(&self, run: i64) -> Verdict {
@@ -110,7 +110,7 @@ fn a_worker_names_what_is_wrong() {
 
 /// The program's exit code, and what it says on the standard error.
 fn learn(arguments: &[&str]) -> (Option<i32>, String) {
-    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_learn"));
+    let mut command = std::process::Command::new(program());
     let output = command.args(arguments).current_dir(root()).output().unwrap();
     (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
 }
@@ -126,7 +126,9 @@ fn an_endless_run_can_be_stopped_and_costs_its_time() {
         let run = class.enqueue("anna", "guard", &endless, false);
         let _worker = class.worker();
         let state = || class.runtime.block_on(class.store.run(run)).unwrap().unwrap();
+        let begun = std::time::Instant::now();
         while !state().step.is_some_and(|step| step.starts_with("running")) {
+            assert!(begun.elapsed() < PATIENCE, "it does not run: {:?}", state());
             assert_ne!(state().state, State::Done, "{:?}", class.verdict(run));
             std::thread::sleep(std::time::Duration::from_millis(20));
         }
