@@ -36,6 +36,13 @@ const VERSION: usize = 16;
 /// The longest step that is shown.
 const LONGEST_STEP: usize = 100;
 
+/// The most bytes of a page that is kept.
+const LONGEST_PAGE: usize = 1 << 20;
+
+/// The most places of a verdict that are kept, and of a message.
+const PLACES: usize = 100;
+const LONGEST_MESSAGE: usize = 400;
+
 /// Works until it is interrupted.
 pub fn work(course: &Course, options: &Options) -> Result<bool> {
     #[cfg(target_os = "linux")]
@@ -185,19 +192,31 @@ impl Local {
     }
 }
 
-/// A verdict of a mark and a part of a page.
+/// A verdict of a mark and a part of a page. A page that a student's file makes very long is not kept.
 fn verdict(mark: Mark, page: Option<String>, Versions { course, grader }: Versions) -> Verdict {
     let of_page: Option<Value> = page.as_deref().and_then(|page| serde_json::from_str(page).ok());
-    let places = of_page.as_ref().and_then(|page| page.get("places")).map_or("[]".to_owned(), Value::to_string);
+    let places = of_page.as_ref().and_then(|page| page.get("places")).map_or("[]".to_owned(), places);
     Verdict {
         status: word(mark.status),
         milliseconds: (1e3 * mark.seconds) as i64,
         report: mark.report,
         places,
-        page: page.filter(|_| of_page.is_some()),
+        page: page.filter(|page| of_page.is_some() && page.len() <= LONGEST_PAGE),
         course,
         grader,
     }
+}
+
+/// The first places of a page, with the begins of their messages.
+fn places(of_page: &Value) -> String {
+    let mut places = of_page.as_array().cloned().unwrap_or_default();
+    places.truncate(PLACES);
+    for message in places.iter_mut().filter_map(|place| place.get_mut("message")) {
+        if let Some((end, _)) = message.as_str().and_then(|text| text.char_indices().nth(LONGEST_MESSAGE)) {
+            *message = message.as_str().unwrap_or_default()[..end].into();
+        }
+    }
+    Value::from(places).to_string()
 }
 
 impl Judge for Local {
@@ -245,6 +264,8 @@ fn version(parts: &[&[u8]]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]
@@ -253,6 +274,32 @@ mod tests {
             [Status::Solved, Status::GoalsMissed, Status::Failed].map(word),
             ["solved", "goals_missed", "failed"]
         );
+    }
+
+    #[test]
+    fn what_is_kept_is_bounded() {
+        let place = |length| json!({ "line": 7, "column": 1, "message": "\u{e9}".repeat(length) });
+        let kept = |all: Vec<Value>| serde_json::from_str::<Vec<Value>>(&places(&all.into())).unwrap();
+        assert_eq!(kept(vec![place(400), place(401)]), [place(400), place(400)]);
+        assert_eq!(kept(vec![place(1); 101]), vec![place(1); 100]);
+        assert_eq!([json!({}), json!([3])].map(|odd| places(&odd)), ["[]", "[3]"]);
+        let mark = || Mark {
+            exercise: "guard".to_owned(),
+            status: Status::Wrong,
+            report: "wrong".to_owned(),
+            seconds: 1.5,
+            digest: None,
+            points: 0.0,
+            max_points: 0.0,
+        };
+        let versions = || Versions { course: "c".to_owned(), grader: "g".to_owned() };
+        let of = |page: String| verdict(mark(), Some(page), versions());
+        let page = |length| json!({ "html": "x".repeat(length), "places": [place(1)] }).to_string();
+        let rest = page(0).len();
+        let whole = of(page(LONGEST_PAGE - rest));
+        assert_eq!(whole.page.map(|page| page.len()), Some(LONGEST_PAGE));
+        let long = of(page(LONGEST_PAGE - rest + 1));
+        assert_eq!((long.page, long.places, long.status.as_str()), (None, whole.places, "wrong"));
     }
 
     #[test]
