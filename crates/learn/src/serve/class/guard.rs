@@ -5,6 +5,7 @@
 //! | a page elsewhere sends a form (CSRF) | `Origin` and `Sec-Fetch-Site`; the cookie is `SameSite=Lax` |
 //! | another name leads here | `Host` must be the class's |
 //! | a link is guessed | 256 bits; wrong ones are counted by address |
+//! | a cookie that was never given | what is no secret by its form is not looked for |
 //! | too many requests | a rate for each student, and for each address without a session |
 //! | a request that never ends | a time limit; bodies are bounded |
 //!
@@ -131,7 +132,8 @@ async fn pass(server: &Server, request: &mut Request) -> Answered<()> {
     let peer = peer.ok_or_else(|| line(StatusCode::INTERNAL_SERVER_ERROR, "the address is not known"))?;
     let guard = &server.guard;
     let network = network(origin::client(peer, guard.behind_proxy, headers));
-    let session = origin::cookie(headers, &sign_in::cookie_name(&server.settings)).map(secret::hash);
+    let session = origin::cookie(headers, &sign_in::cookie_name(&server.settings));
+    let session = session.filter(|value| secret::is_secret(value)).map(secret::hash);
     let who = match &session {
         Some(hash) => server.store.who_of_session(hash, now()).await?,
         None => None,

@@ -50,8 +50,7 @@ pub fn link(settings: &Settings, secret: &str) -> String {
 /// Whose link this is. Wrong ones are counted by address.
 async fn who(server: &Server, asker: &Asker, secret: &str) -> Answered<Who> {
     let (store, address, now) = (&server.store, asker.network.to_string(), now());
-    let is_secret = secret.len() == 64 && secret.bytes().all(|byte| byte.is_ascii_hexdigit());
-    let found = match is_secret {
+    let found = match secret::is_secret(secret) {
         true => store.who_of_link(&secret::hash(secret)).await?,
         false => None,
     };
