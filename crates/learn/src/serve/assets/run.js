@@ -50,9 +50,11 @@ export const runOf = (form, file, say, show) => {
 
   const handlers = {
     saved: file.know,
-    waiting({ position }) {
+    waiting({ position, out_of_time: isOutOfTime }) {
       step("waiting");
-      say(position > 1 ? `In the queue: ${position - 1} before you.` : "In the queue: you are next.");
+      const used = "Your processor time of this hour is used up: this run waits for the next hour.";
+      if (isOutOfTime) say(used);
+      else say(position > 1 ? `In the queue: ${position - 1} before you.` : "In the queue: you are next.");
     },
     taken: () => say("Running ..."),
     note: ({ text }) => say(text),
