@@ -2,21 +2,21 @@
 //!
 //! Block 0 stores a message, 1 in place of 0, and then a flag. Block 1 loads the flag, and then the
 //! message. If the flag is 1 and the message is still 0, the message is *stale*. PTX's memory model
-//! says which outcomes are possible: not by one order of all accesses that everybody sees, but by
-//! what must come before what.
+//! says which outcomes are possible. No order of all accesses is seen by all threads; it says only
+//! which accesses must come before which.
 //!
 //! - Accesses of a thread to different words have no order for others, unless something asks for
 //!   one: a release, an acquire, or a fence.
 //! - A release and an acquire of the same flag order what came before the one and what comes after
-//!   the other. Both sides are needed. So do two fences around a relaxed flag.
+//!   the other. Both sides are needed. So do fences before the flag's store and after its load.
 //! - Each has a scope, which both threads must be in: `.cta` is the block, `.gpu` the device.
 //! - Accesses to one word, if they are relaxed or stronger, are seen in one order by everyone. A
 //!   word is read as a whole.
 //!
 //! # Task
 //!
-//! For each kernel: write 1 if PTX allows that block 1 finds the flag set and the message stale, and
-//! 0 if not. `cargo run -p host -- litmus` answers such questions for any small program.
+//! For each kernel: write 1 if PTX allows block 1 to find the flag set and the message stale, and 0
+//! if not. `cargo run -p host -- litmus` answers such questions for any small program.
 
 use cuda_std::prelude::*;
 

@@ -13,14 +13,14 @@
 //! | [`consistency_release`] | released and acquired, for the device | forbidden |
 //! | [`consistency_packed`] | in one word with the message, relaxed | forbidden |
 //!
-//! *Scope* is who takes part: a fence for a block orders nothing for another block. The fastest
-//! remedy is one word for both, as the decoupled look-back of a scan has it: each block adds the
-//! sums of the blocks before it, which say by a flag whether their sum is there
+//! The *scope* of a fence says whose accesses it orders: with a block's, not those of other blocks.
+//! The fastest remedy is one word for both, as in the decoupled look-back of a scan: a block adds
+//! the sums of the blocks before it, whose flags say whether their sum is there
 //! ([`consistency_lookback_relaxed`] and the others).
 //!
 //! What to look for: in how many orders of blocks (on a GPU: launches) a message is old. The reader
-//! loads the word beside the message before it waits, so that a GPU's L1 has both: a load that is
-//! no acquire may find them there again. What is allowed is PTX's memory model (`host litmus`).
+//! first loads the word beside the message, so L1 has both, and a plain load may find them there
+//! again: on an H200 in each of 1000 launches. PTX's memory model says what may be (`host litmus`).
 //!
 //! # Shapes
 //!
@@ -83,8 +83,8 @@ unsafe fn pass(
 ///
 /// # Safety
 /// `letters` points to [`LETTER`] words for each pair of blocks, which earlier launches left or 0;
-/// `received` to a word. Nothing else uses them. All blocks are resident. No earlier launch had this
-/// number.
+/// `received` to a word for each pair. Nothing else uses them. The blocks are even in number and
+/// resident. No earlier launch had this number.
 #[kernel(block(1), linear)]
 pub unsafe fn consistency_volatile(letters: *mut u32, received: *mut u32, number: u32) {
     let send = |Letter { message, flag }| {
@@ -194,9 +194,9 @@ fn packed(flag: u32, value: u32) -> u64 {
     u64::from(flag) << 32 | u64::from(value)
 }
 
-/// Each block's sum of its own value and those of the blocks before it. A block says first what its
-/// own value is (an even status), then what the sum is (an odd one); who comes after adds values
-/// until it finds a sum.
+/// Each block's sum of its own value and those of the blocks before it. A block first publishes its
+/// own value (even status), then its sum (odd status). A later block adds values until it finds a
+/// sum.
 #[gpu_only]
 #[inline(always)]
 unsafe fn look_back(
@@ -229,7 +229,7 @@ unsafe fn look_back(
 ///
 /// # Safety
 /// `table` points to [`ENTRY`] words for each block, which earlier launches left or 0; `sums` to a
-/// word. Nothing else uses them. All blocks are resident. No earlier launch had this number.
+/// word for each. Nothing else uses them. All are resident. No earlier launch had this number.
 #[kernel(block(1), linear)]
 pub unsafe fn consistency_lookback_relaxed(table: *mut u32, sums: *mut u32, number: u32) {
     let publish = |entry: *mut u32, status: u32, value| {

@@ -33,8 +33,12 @@ fn run(kernel: &str, arguments: &str) -> String {
 /// which lanes of a warp leave after different numbers of iterations.
 const UNROLLED: [&str; 4] = ["argmax", "gemv_rows", "spmv_threads", "layer_norm"];
 
+/// Metrics of constants: a kernel loads its parameters as constants, too, as often as the assembler
+/// likes.
+const NOT_COMPARED: [&str; 2] = ["smsp__inst_executed_op_ldc.sum", "idc__requests.sum"];
+
 /// The kernels run clean under all checks, and count what an H200 counted (`cargo xtask count
-/// --file tests/tests/data/h200_kernels.json`): 30 metrics of each.
+/// --file tests/tests/data/h200_kernels.json`): 28 metrics of each.
 #[test]
 fn kernels_run_clean_and_count_what_an_h200_counts() {
     let counted: Value = serde_json::from_str(include_str!("../tests/data/h200_kernels.json")).expect("the counts");
@@ -50,13 +54,16 @@ fn kernels_run_clean_and_count_what_an_h200_counts() {
         let output = run.success().get_output().clone();
         let simulated: Value = serde_json::from_slice(&output.stdout).expect("JSON");
         let expected = counted["launches"][0]["counts"].as_array().unwrap();
+        assert_eq!(expected.len(), metrics.len(), "{name}");
         let differ: Vec<String> = metrics
             .iter()
             .zip(expected)
+            .filter(|(metric, _)| !NOT_COMPARED.contains(metric))
             .filter_map(|(metric, expected)| {
-                // The profiler has wavefronts of instructions by a name of their own, and constants
-                // with the parameters.
-                let found = simulated["counters"].get(metric.replace("smsp__sass_l1tex_", "l1tex__"))?;
+                // The profiler has wavefronts of instructions by a name of their own.
+                let found = simulated["counters"].get(metric.replace("smsp__sass_l1tex_", "l1tex__"));
+                let found = found.unwrap_or_else(|| panic!("the simulator does not count {metric}"));
+                // The profiler shows 0 where nothing was counted.
                 let (found, expected) = (found.as_f64().unwrap_or(0.0), expected.as_f64().unwrap());
                 // It rounds ratios to two digits.
                 let tolerance = if metric.ends_with(".sum") { 0.0 } else { 0.005 + 1e-9 };

@@ -26,7 +26,7 @@ pub(super) fn requests(_: Shown<'_>) -> Vec<Explanation> {
 
 /// Who says whether an old message is allowed.
 pub(super) fn old_messages(_: Shown<'_>) -> Vec<Explanation> {
-    one("old message", "Whether a message can be old when its flag is new is PTX's memory model: see `host litmus`.")
+    one("old message", "PTX's memory model says whether a message may be old when its flag is new: see `host litmus`.")
 }
 
 /// What the runs are that are counted.

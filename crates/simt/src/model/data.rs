@@ -358,13 +358,14 @@ pub(super) static MODELS: [Model; 16] = [
         l2: Some(L2 { dirty_bytes: 56_900_000, bytes: 253 << 19, ..L2_H200 }),
         ..HOPPER
     },
+    // 24 blocks a multiprocessor, as on Ada, by CUDA's occupancy calculator (cuda_occupancy.h of CUDA
+    // 13); the Blackwell tuning guide says 32.
     Model {
         name: "rtx5090",
         chip: "GeForce RTX 5090 (GB202)",
         compute_capability: (12, 0),
         multiprocessors: 170,
         gpcs: &[14, 14, 14, 16, 16, 16, 16, 16, 16, 16, 16],
-        limits: Limits { blocks: 32, ..ADA.limits },
         l2: Some(l2(96 << 10)),
         ..ADA
     },

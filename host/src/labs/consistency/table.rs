@@ -149,7 +149,7 @@ pub(super) const CONCLUSIONS: &[Conclusion] = &[
     )
     .holds(&[Holds::More(0, 2), Holds::More(1, 2)]),
     Conclusion::new(
-        "In a look-back, a relaxed status gives wrong sums in {} runs; in one word with its sum, it gives them in {}.",
+        "A look-back with a relaxed status gives wrong sums in {} runs; with status and sum in one word, in {}.",
         &[Of(Row::Named("lookback-relaxed"), &STALE_AGAIN), Of(Row::Named("lookback-packed"), &STALE_AGAIN)],
     )
     .holds(&[Holds::More(0, 1)]),

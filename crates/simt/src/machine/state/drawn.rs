@@ -70,7 +70,7 @@ pub(crate) struct InFlight {
     pub place: u32,
     /// The number of the block, and of the warp in it.
     pub warp: (u64, u32),
-    /// Whether its block must not miss it: its warp released it with the scope of a block.
+    /// Whether its whole block must see it: its warp released it with block scope.
     pub in_block: bool,
     pub mask: u32,
     /// Whether the addresses are in the block's shared memory, not in global memory.
@@ -81,7 +81,7 @@ pub(crate) struct InFlight {
 }
 
 impl InFlight {
-    /// Whether an access of this warp must not miss it.
+    /// Whether accesses of this warp must see it.
     pub fn is_before(&self, warp: (u64, u32)) -> bool {
         self.warp == warp || self.in_block && self.warp.0 == warp.0
     }
@@ -271,8 +271,8 @@ impl Draws {
         self.land(place, |store| store.due <= now);
     }
 
-    /// A warp releases what it did to this scope. Of stores to global memory, other blocks may see
-    /// those late that are released to the block alone.
+    /// A warp releases what it did to this scope. Other blocks may still see
+    /// a store to global memory late if it is released to the block alone.
     pub fn release(&mut self, place: Landing<'_>, warp: (u64, u32), scope: SyncScope) {
         if scope == SyncScope::Block {
             let own = self.in_flight.iter_mut().filter(|store| store.warp == warp && !store.shared);
