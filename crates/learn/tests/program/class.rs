@@ -4,11 +4,15 @@
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
 use super::serving::{Answer, ask, encoded, without_inline};
 use super::*;
+
+/// The longest wait for events.
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A name that is a script, a formula and a cell's end.
 const HOSTILE: &str = "=1+\"<script>alert(1)</script>,";
@@ -270,6 +274,11 @@ fn each_sees_what_is_his() {
     assert!(!of_ben.contains("s text"), "{of_ben}");
     // Another's run is no base of a comparison, and a number that is none is like one of nobody.
     let own = ben.runs("copy", "run", "// ben's\n");
+    ben.get(&format!("/runs/{own}")).page(&["In the queue"]);
+    // Ben stops what is his alone.
+    ben.post("/exercises/copy/stop", &[]);
+    ben.get(&format!("/runs/{own}")).page(&["stopped"]);
+    anna.get(&format!("/runs/{run}")).page(&["In the queue"]);
     let page = ben.get(&format!("/runs/{own}?against={run}"));
     assert!(page.status == 200 && !page.body.contains("s text"), "{}", page.body);
     assert_eq!((ben.get("/runs/999999").status, ben.get("/runs/x").status), (404, 400));
@@ -286,10 +295,6 @@ fn each_sees_what_is_his() {
             "{path}"
         );
     }
-    // Ben stops what is his alone.
-    ben.post("/exercises/copy/stop", &[]);
-    ben.get(&format!("/runs/{own}")).page(&["stopped"]);
-    anna.get(&format!("/runs/{run}")).page(&["In the queue"]);
 }
 
 #[test]
@@ -368,6 +373,9 @@ fn names_and_texts_are_text() {
     let [evil, teacher] = [&evil, &teacher].map(|cookie| class.person(cookie));
     let run = evil.runs("copy", "submit", "</textarea><script>alert(2)</script>\n");
     let again = evil.runs("copy", "run", "</pre><script>alert(3)</script>\n");
+    // What has ended is compared.
+    evil.post("/exercises/copy/stop", &[]);
+    evil.get(&format!("/runs/{again}")).page(&["stopped", "class=\"removed\"", "class=\"added\""]);
     for page in [
         evil.get("/"),
         evil.get("/exercises/copy"),
@@ -426,7 +434,11 @@ fn a_text_is_saved_and_waits() {
     assert_eq!(sent.status, 303);
     anna.get(&path).page(&["In the queue: you are next.", "http-equiv=\"refresh\"", "This is the first run."]);
     let second = anna.runs("copy", "submit", "// mine\n// too\n");
-    anna.get(&format!("/runs/{second}")).page(&["In the queue: 1 before you.", "<td>// too</td>", "<b>submitted</b>"]);
+    anna.get(&format!("/runs/{second}")).page(&[
+        "In the queue: 1 before you.",
+        "when the run has ended",
+        "<b>submitted</b>",
+    ]);
     let history = anna.get("/exercises/copy/history");
     history.page(&["submitted", "waiting", &format!("/runs/{second}")]);
     // More may not wait.
@@ -437,10 +449,14 @@ fn a_text_is_saved_and_waits() {
     assert!(third.status == 429 && third.body.contains("you have 2 runs waiting"), "{} {}", third.status, third.body);
     // The events say where it is.
     let mut stream = TcpStream::connect(("127.0.0.1", class.port)).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
     stream.write_all(format!("{}\r\n\r\n", anna.head("GET", &format!("/runs/{second}/events"))).as_bytes()).unwrap();
     let mut seen = String::new();
     let mut part = [0; 512];
+    let begun = Instant::now();
     while !seen.contains("}\n") {
+        // The server keeps the connection open by lines that say nothing.
+        assert!(begun.elapsed() < PATIENCE, "{seen}");
         let length = stream.read(&mut part).unwrap();
         assert!(length > 0, "{seen}");
         seen.push_str(&String::from_utf8_lossy(&part[..length]));

@@ -2,12 +2,15 @@
 //! within a bound. Pure.
 //!
 //! *Invariant:* the work is bounded: texts that differ in more than [`MOST`] lines are shown as one
-//! replaced by the other.
+//! replaced by the other, and at most [`SHOWN`] lines are shown.
 
 use maud::{Markup, html};
 
 /// The most changes that are searched for.
-const MOST: usize = 1000;
+const MOST: usize = 200;
+
+/// The most lines of a page.
+const SHOWN: usize = 2000;
 
 /// Lines that stay around a change.
 const AROUND: usize = 3;
@@ -113,11 +116,13 @@ pub fn markup(old: &str, new: &str) -> Markup {
     if !near.contains(&true) {
         return html! { p.quiet { "The texts are the same." } };
     }
+    let shown = || all.iter().enumerate().filter(|(at, _)| near[*at]);
+    let left = shown().count().saturating_sub(SHOWN);
     html! {
         div.diff.scroll tabindex="0" role="region" aria-label="Changes" {
             table {
                 tbody {
-                    @for (at, line) in all.iter().enumerate().filter(|(at, _)| near[*at]) {
+                    @for (at, line) in shown().take(SHOWN) {
                         @if at > 0 && !near[at - 1] { tr.gap { td {} td {} td { "..." } } }
                         @match line {
                             Line::Same(number, text) => tr { td { (number) } td {} td { (text) } },
@@ -125,6 +130,7 @@ pub fn markup(old: &str, new: &str) -> Markup {
                             Line::Added(number, text) => tr.added { td { (number) } td { "+" span.unseen { " added" } } td { (text) } },
                         }
                     }
+                    @if left > 0 { tr.gap { td {} td {} td { "\u{2026} and " (left) " more lines" } } }
                 }
             }
         }
@@ -173,6 +179,9 @@ mod tests {
     fn texts_that_differ_everywhere_take_bounded_work() {
         let text = |of: &str| (0..4000).map(|at| format!("{of}{at}\n")).collect::<String>();
         assert_eq!(changed(&text("a"), &text("b")), 8000);
+        let html = markup(&text("a"), &text("b")).into_string();
+        assert_eq!(html.matches("<tr").count(), SHOWN + 1);
+        assert!(html.contains("\u{2026} and 6000 more lines"));
         // Pseudo-random texts over few lines.
         let mut state = 1_u32;
         let mut next = || {

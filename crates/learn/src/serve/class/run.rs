@@ -1,5 +1,6 @@
 //! The page of one run, for its student and for the teacher: the verdict, the text, and what
-//! differs from an earlier run. While it waits, the page loads itself again, without scripts.
+//! differs from an earlier run. While it waits, the page loads itself again, without scripts, and so
+//! without what costs time.
 
 use std::sync::Arc;
 
@@ -62,11 +63,11 @@ pub async fn page(
         Some(id) => earlier.iter().find(|run| run.id == id),
         None => earlier.first(),
     };
-    let before = match against {
-        Some(run) => store.text_of(run.id).await?,
-        None => None,
-    };
     let is_waiting = run.last.is_none() && matches!(run.state, RunState::Waiting | RunState::Running);
+    let before = match against {
+        Some(run) if !is_waiting => store.text_of(run.id).await?,
+        _ => None,
+    };
     let lessons = server.lessons();
     let title =
         lessons.of(&run.exercise).map_or_else(|_| run.exercise.clone(), |lesson| lesson.exercise.goals.title.clone());
@@ -100,7 +101,10 @@ pub async fn page(
                     }
                     (diff::markup(before, &text))
                 } @else {
-                    p.quiet { "This is the first run." }
+                    p.quiet {
+                        @if against.is_some() { "They are shown when the run has ended." }
+                        @else { "This is the first run." }
+                    }
                 }
             }
             details.card { summary { "The text" } pre.scroll tabindex="0" { (text) } }
