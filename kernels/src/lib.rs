@@ -39,7 +39,7 @@
 //! | [`phases`] | textbook kernels again, as safe functions that cannot race |
 //! | [`texture`] | textures, and the Morton order that they hide |
 //! | [`atomics`] | histograms: counters that all threads share, and private ones |
-//! | [`consistency`] | a message and its flag: what other blocks see, and when |
+//! | [`consistency`], [`look_back`] | a message and its flag: what other blocks see, and when |
 //!
 //! The crate `best_kernels`, in `kernels/best`, has the fastest kernels of some labs.
 //!
@@ -67,6 +67,7 @@ pub mod gram;
 pub mod gram_registers;
 pub mod launch;
 pub mod layout;
+pub mod look_back;
 pub mod matmul;
 pub mod offset;
 #[cfg(target_arch = "nvptx64")]

@@ -1,10 +1,12 @@
 //! Messages between blocks, with flags of different orders and scopes, and a look-back. The kernels
-//! and what they show are in `kernels::consistency`; what is allowed is said by the crate `litmus`.
+//! and what they show are in `kernels::consistency` and `kernels::look_back`; the crate `litmus` says
+//! what is allowed.
 
 mod table;
 
 use device::{Buffer, Device, Error, LaunchConfig, Result};
-use kernels::consistency::{self as kernel, ENTRY, LETTER};
+use kernels::consistency::{self as kernel, LETTER};
+use kernels::look_back::{self, ENTRY};
 use litmus::Outcomes;
 use serde_json::{Value, json};
 
@@ -100,9 +102,9 @@ impl Consistency {
                     Way::DeviceFence => &kernel::consistency_device_fence,
                     Way::Release => &kernel::consistency_release,
                     Way::Packed => &kernel::consistency_packed,
-                    Way::LookBackRelaxed => &kernel::consistency_lookback_relaxed,
-                    Way::LookBackRelease => &kernel::consistency_lookback_release,
-                    Way::LookBackPacked => &kernel::consistency_lookback_packed,
+                    Way::LookBackRelaxed => &look_back::consistency_lookback_relaxed,
+                    Way::LookBackRelease => &look_back::consistency_lookback_release,
+                    Way::LookBackPacked => &look_back::consistency_lookback_packed,
                 };
                 // SAFETY: the buffers have room for each pair and block, at most 64 blocks of a
                 // thread are resident, and each launch since the reset has another number.
