@@ -227,7 +227,13 @@ mod tests {
         };
         assert_eq!(nearest(9, 0, "NVIDIA H200"), Some("hopper"));
         assert_eq!([nearest(9, 0, "NVIDIA H100 80GB HBM3"), nearest(9, 0, "GH")], [Some("h100"), Some("hopper")]);
-        assert_eq!([nearest(8, 6, "NVIDIA RTX A6000"), nearest(10, 0, "B200")], [Some("ampere"), Some("hopper")]);
+        assert_eq!([nearest(8, 6, "NVIDIA RTX A6000"), nearest(8, 9, "NVIDIA L4")], [Some("ampere"), Some("ada")]);
+        let geforce = ["NVIDIA GeForce RTX 4060", "NVIDIA GeForce RTX 4090"].map(|name| nearest(8, 9, name));
+        assert_eq!(geforce, [Some("rtx4060"), Some("ada")]);
+        assert_eq!(
+            [nearest(10, 3, "NVIDIA B300"), nearest(12, 0, "NVIDIA GeForce RTX 5080")],
+            [Some("b200"), Some("rtx5090")]
+        );
         assert_eq!([nearest(3, 7, "Tesla K80"), nearest(0, 9, "")], [Some("kepler"), None]);
     }
 
