@@ -129,7 +129,7 @@ pub(super) const FIRST: FirstScreen = FirstScreen {
     words: &[
         ("volatile", "no fence"),
         ("relaxed", "no fence"),
-        ("block-fence", "of too small a scope"),
+        ("block-fence", "with block scope"),
         ("device-fence", "on both sides"),
         ("release", "and acquire, scope gpu"),
         ("packed", "one word for both"),
