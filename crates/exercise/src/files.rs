@@ -166,8 +166,8 @@ impl Exercise {
             }
             .to_owned());
         }
-        let asked = || question.iter().filter_map(|question| question.count.as_ref());
-        let counts = || goal.iter().map(|goal| &goal.that.counted).chain(asked());
+        let asked = || question.iter().filter_map(|question| Some((question, question.count.as_ref()?)));
+        let counts = || goal.iter().map(|goal| &goal.that.counted).chain(asked().map(|(_, count)| count));
         if let Some(counted) = counts().find(|counted| counted.metric.is_of_program()) {
             return Err(format!("{counted} is for programs, and not for exercises"));
         }
@@ -186,8 +186,8 @@ impl Exercise {
         if let Some(goal) = goal.iter().find(|goal| goal.that.counted.metric.is_speedup() && predicted.is_empty()) {
             return Err(format!("the goal `{}` needs [predicted], sizes at which times are predicted", goal.that));
         }
-        if let Some(count) = asked().find(|count| count.metric.is_speedup()) {
-            return Err(format!("a question: {count} is for goals"));
+        if let Some((question, count)) = asked().find(|(_, count)| count.metric.is_speedup()) {
+            return Err(format!("question '{}': {count} is for goals", question.name));
         }
         if let Some(other) = question.iter().find(|question| question.count.is_some() == question.litmus.is_some()) {
             return Err(format!("question '{}': give either a count or a litmus test", other.name));
