@@ -14,8 +14,8 @@ use crate::error::{Error, Result};
 /// Files that are copied as they are.
 const FILES: [&str; 4] = ["Cargo.lock", "rust-toolchain.toml", "LICENSE-APACHE", "LICENSE-MIT"];
 
-/// What is copied of a crate, besides its manifest.
-const PARTS: [&str; 3] = ["src", "build.rs", "README.md"];
+/// What is copied of a crate, besides its manifest. `litmus` has its tests in `library`.
+const PARTS: [&str; 4] = ["src", "library", "build.rs", "README.md"];
 
 /// Parts of a manifest that name what is not copied.
 const TESTS: [&str; 4] = ["dev-dependencies", "test", "bench", "example"];
