@@ -62,7 +62,8 @@ pub struct Worker<'a> {
 }
 
 impl Worker<'_> {
-    /// Works until it is to end. `problem` is told what the database has.
+    /// Takes jobs and judges them until the worker is told to end. `problem` gets what the database
+    /// reports, such as a lost connection.
     ///
     /// # Errors
     ///

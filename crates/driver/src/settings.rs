@@ -12,7 +12,7 @@ use crate::boundary::say;
 /// Device memory unless `COALESCE_MEMORY` says otherwise. Pages that nobody writes take no room.
 const DEFAULT_MEMORY: u64 = 16 << 30;
 
-/// The version of CUDA that the driver says it is for, unless told otherwise: 12.8.
+/// The version of CUDA that the driver reports unless `COALESCE_CUDA` sets another: 12.8.
 const CUDA: c_int = 12_080;
 
 /// A version of CUDA, such as 13.0, as the API has it: 13000.

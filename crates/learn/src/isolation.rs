@@ -189,7 +189,7 @@ impl Judges<'_> {
         self.said(exercise, text, at, time_limit, &|_| {}).map(|(mark, _)| mark)
     }
 
-    /// The same, with a page. `tell` is told of events.
+    /// The mark and the verdict's page. `tell` gets each event as it happens.
     pub fn said(
         &self,
         exercise: &Exercise,

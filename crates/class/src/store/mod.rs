@@ -65,8 +65,8 @@ enum Dialect {
 type Change = Transaction<'static, Any>;
 
 impl Store {
-    /// Opens the database at an address, and makes it if there is none: `sqlite:FILE`, which only
-    /// its owner may read then, or `postgres://USER@HOST/NAME`.
+    /// Opens the database at an address, `sqlite:FILE` or `postgres://USER@HOST/NAME`. A missing file
+    /// is created, and only its owner may read it.
     ///
     /// # Errors
     ///
@@ -161,7 +161,7 @@ pub fn shown(address: &str) -> String {
     format!("{scheme}:{slashes}{rest}")
 }
 
-/// Makes the file if there is none, and lets its owner alone read it. SQLite gives its other files
+/// Creates the file if it is missing, and lets only its owner read it. SQLite gives its other files
 /// the same permissions.
 fn keep_private(file: &Path) -> std::io::Result<()> {
     let mut options = std::fs::OpenOptions::new();

@@ -136,8 +136,8 @@ impl Store {
     }
 
     /// The verdict that a job's text has had as a run of the same student and exercise, by the same
-    /// versions. One that may come out otherwise with other data is none: only what is right or does
-    /// not compile. What is to be judged again has none.
+    /// versions, if every run gives it: the results are right, or the text does not run. A job judged
+    /// again has no known verdict.
     pub async fn known_verdict(&self, job: &Job, versions: &Versions) -> Result<Option<Verdict>> {
         if job.again {
             return Ok(None);
