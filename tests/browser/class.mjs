@@ -4,6 +4,7 @@
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { check, ready, savedFromElsewhere, says, watched, write } from "./exercises.mjs";
 import { address, browser, looks, status } from "./pages.mjs";
 
 const [course, editor, anna, ben, teacher, only = ""] = process.argv.slice(5);
@@ -13,18 +14,10 @@ const starter = (name) => read(`${name}/starter.rs`);
 
 /// A page of someone who has signed in by a link.
 async function open(wrong, secret, path = "", options = {}) {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
-  context.setDefaultTimeout(180_000);
-  const page = await context.newPage();
-  page.on("console", (message) => wrong.push(`on the console: ${message.text()}`));
-  page.on("pageerror", (error) => wrong.push(`an error: ${error.message}`));
-  page.on("dialog", (dialog) => dialog.accept());
-  page.on("request", (request) => {
-    if (!/^(data:|blob:)/.test(request.url()) && !request.url().startsWith(address)) wrong.push(`it asks for ${request.url()}`);
-  });
+  const page = await watched(wrong, 180_000, options);
   await enter(page, secret);
   await page.goto(`${address}${path}`);
-  if (path.startsWith("exercises/") && options.javaScriptEnabled !== false) await ready(page);
+  if (path.startsWith("exercises/") && options.javaScriptEnabled !== false) await ready(page, editor);
   return page;
 }
 
@@ -32,34 +25,6 @@ async function enter(page, secret) {
   await page.goto(`${address}enter/${secret}`);
   await page.getByRole("button", { name: "Sign in as" }).click();
   await page.waitForSelector("main.map, main.class");
-}
-
-/// Waits until the editor is there. npm makes it, at first.
-async function ready(page) {
-  if (editor === "text") return page.waitForSelector("#text", { state: "attached" });
-  for (let tries = 0; (await page.locator(".editor").count()) === 0; tries += 1) {
-    if (tries > 240) throw new Error("there is no editor");
-    await page.waitForTimeout(500);
-    await page.reload();
-    await page.waitForLoadState("networkidle");
-  }
-}
-
-/// Replaces the text in the editor, as by pasting.
-async function write(page, text) {
-  await page.locator(editor === "text" ? "#text" : ".cm-content").focus();
-  await page.keyboard.press("Control+A");
-  // Over a selection, Chromium would insert it with a style, which the policy forbids.
-  await page.keyboard.press("Delete");
-  await page.keyboard.insertText(text);
-}
-
-/// Waits until the page says this.
-async function says(page, words) {
-  const said = page.waitForFunction((words) => document.getElementById("status").textContent.includes(words), words);
-  await said.catch(async () => {
-    throw new Error(`it does not say "${words}" but "${await status(page)}"`);
-  });
 }
 
 /// A link opens the class, and nothing else does.
@@ -73,17 +38,10 @@ async function signedIn() {
   if (!(await page.locator("main").textContent()).includes("due ")) wrong.push("the map has no deadline");
   if ((await page.evaluate(() => document.cookie)) !== "") wrong.push("scripts can read the cookie");
   // A page elsewhere sends a form; the browser has the cookie.
-  await page.route("http://elsewhere.test/", (route) =>
-    route.fulfill({
-      contentType: "text/html",
-      body: `<form method="post" action="${address}exercises/guard/save"><input name="text" value="stolen"><input name="base"></form>
-             <script>document.forms[0].submit()</script>`,
-    }),
-  );
   const before = wrong.length;
-  const [answer] = await Promise.all([page.waitForResponse((it) => it.url().endsWith("/save")), page.goto("http://elsewhere.test/")]);
+  const answer = await savedFromElsewhere(page);
   wrong.splice(before);
-  if (![401, 403].includes(answer.status())) wrong.push(`a form of another page: ${answer.status()}`);
+  if (![401, 403].includes(answer)) wrong.push(`a form of another page: ${answer}`);
   await page.goto(address);
   await page.getByRole("button", { name: "Sign out" }).click();
   await page.waitForLoadState();
@@ -97,11 +55,11 @@ async function signedIn() {
 async function solved() {
   const wrong = [];
   const page = await open(wrong, anna, "exercises/guard");
-  await write(page, starter("guard").replace("unwrap();", "unwrap() + 1;"));
+  await write(page, editor, starter("guard").replace("unwrap();", "unwrap() + 1;"));
   await page.keyboard.press("Control+Enter");
   await says(page, "to look at.");
   if ((await page.locator("#problems button").count()) === 0) wrong.push("the compiler's error has no line");
-  await write(page, starter("guard"));
+  await write(page, editor, starter("guard"));
   await page.keyboard.press("Control+Enter");
   await says(page, "Running ...");
   await says(page, "Not solved yet.");
@@ -109,7 +67,7 @@ async function solved() {
   await button.focus();
   await page.keyboard.press("Enter");
   if (editor === "editor" && (await page.locator(".cm-lint-marker-error").count()) === 0) wrong.push("no line is marked");
-  await write(page, solution("guard"));
+  await write(page, editor, solution("guard"));
   await page.keyboard.press("Control+Enter");
   await says(page, "Solved. Submit it: only what is submitted counts.");
   await page.locator("#submit").focus();
@@ -119,11 +77,11 @@ async function solved() {
   // Another window has another text.
   const other = await page.context().newPage();
   await other.goto(`${address}exercises/guard`);
-  await ready(other);
-  await write(other, "// theirs\n");
+  await ready(other, editor);
+  await write(other, editor, "// theirs\n");
   await other.keyboard.press("Control+S");
   await says(other, "Saved.");
-  await write(page, "// mine\n");
+  await write(page, editor, "// mine\n");
   await page.keyboard.press("Control+S");
   await page.locator("#conflict").waitFor();
   wrong.splice(0, wrong.length, ...wrong.filter((it) => !/409/.test(it)));
@@ -239,7 +197,7 @@ async function looksOf(name) {
       await page.getByRole("button", { name: "Sign in as" }).click();
       await page.waitForSelector("main.map, main.class");
       await page.goto(`${address}${path}`);
-      if (name === "exercise") await ready(page);
+      if (name === "exercise") await ready(page, editor);
       await page.waitForLoadState("networkidle");
     },
     `class-${editor}-${name}`,
@@ -255,11 +213,4 @@ const jobs = {
   ...(editor === "text" ? { "without scripts": withoutScripts } : {}),
   ...Object.fromEntries(Object.keys(pagesOf).map((name) => [`${name}, its looks`, () => looksOf(name)])),
 };
-let failed = false;
-for (const [name, check] of Object.entries(jobs).filter(([name]) => name.includes(only))) {
-  const wrong = await check().catch((error) => [error.stack.split("\n").filter((line) => /^\S|class.mjs/.test(line)).slice(0, 3).join(" ")]);
-  failed ||= wrong.length > 0;
-  console.log([`${wrong.length === 0 ? "   ok" : "wrong"}  class, ${editor}: ${name}`, ...wrong.slice(0, 12).map((it) => `       ${it}`)].join("\n"));
-}
-await browser.close();
-process.exitCode = failed ? 1 : 0;
+await check(`class, ${editor}`, jobs, only, "class.mjs");

@@ -5,6 +5,7 @@
 
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { area, check, ready, savedFromElsewhere, says, watched, write } from "./exercises.mjs";
 import { address, browser, looks, status } from "./pages.mjs";
 
 const [token, course, editor, only = ""] = process.argv.slice(5);
@@ -14,54 +15,16 @@ const starter = (name) => read(`${name}/starter.rs`);
 
 /// A page of an exercise, of a browser that has the cookie.
 async function open(wrong, name, options = {}) {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
-  context.setDefaultTimeout(120_000);
-  const page = await context.newPage();
-  page.on("console", (message) => wrong.push(`on the console: ${message.text()}`));
-  page.on("pageerror", (error) => wrong.push(`an error: ${error.message}`));
-  page.on("dialog", (dialog) => dialog.accept());
-  page.on("request", (request) => {
-    if (!/^(data:|blob:)/.test(request.url()) && !request.url().startsWith(address)) wrong.push(`it asks for ${request.url()}`);
-  });
+  const page = await watched(wrong, 120_000, options);
   await enter(page);
   await page.goto(`${address}exercises/${name}`);
-  if (options.javaScriptEnabled !== false) await ready(page);
+  if (options.javaScriptEnabled !== false) await ready(page, editor);
   return page;
 }
 
 async function enter(page) {
   await page.goto(`${address}?token=${token}`);
   await page.waitForSelector(".map");
-}
-
-/// Waits until the editor is there. npm makes it, at first.
-async function ready(page) {
-  if (editor === "text") return page.waitForSelector("#text", { state: "attached" });
-  for (let tries = 0; (await page.locator(".editor").count()) === 0; tries += 1) {
-    if (tries > 240) throw new Error("there is no editor");
-    await page.waitForTimeout(500);
-    await page.reload();
-    await page.waitForLoadState("networkidle");
-  }
-}
-
-const area = (page) => page.locator(editor === "text" ? "#text" : ".cm-content");
-
-/// Replaces the text in the editor, as by pasting.
-async function write(page, text) {
-  await area(page).focus();
-  await page.keyboard.press("Control+A");
-  // Over a selection, Chromium would insert it with a style, which the policy forbids.
-  await page.keyboard.press("Delete");
-  await page.keyboard.insertText(text);
-}
-
-/// Waits until the page says this.
-async function says(page, words) {
-  const said = () => page.waitForFunction((words) => document.getElementById("status").textContent.includes(words), words);
-  await said().catch(async () => {
-    throw new Error(`it does not say "${words}" but "${await status(page)}"`);
-  });
 }
 
 /// Whether something is the case, after a while.
@@ -83,15 +46,8 @@ async function closed() {
   // A page elsewhere sends a form; the browser has the cookie.
   const page = await open([], "guard");
   const before = read("guard/kernel.rs");
-  await page.route("http://elsewhere.test/", (route) =>
-    route.fulfill({
-      contentType: "text/html",
-      body: `<form method="post" action="${address}exercises/guard/save"><input name="text" value="stolen"><input name="base" value=""></form>
-             <script>document.forms[0].submit()</script>`,
-    }),
-  );
-  const [answer] = await Promise.all([page.waitForResponse((it) => it.url().endsWith("/save")), page.goto("http://elsewhere.test/")]);
-  if (answer.status() !== 403 || read("guard/kernel.rs") !== before) wrong.push(`a form of another page: ${answer.status()}`);
+  const answer = await savedFromElsewhere(page);
+  if (answer !== 403 || read("guard/kernel.rs") !== before) wrong.push(`a form of another page: ${answer}`);
   await page.context().close();
   return wrong;
 }
@@ -114,12 +70,12 @@ async function solved() {
     const line = await page.locator("#text").evaluate((it) => it.value.slice(0, it.selectionStart).split("\n").length);
     if (`line ${line}` !== (await button.textContent())) wrong.push(`the cursor is on line ${line}`);
   }
-  await write(page, starter("padding").replace("WIDTH: usize = 32", "WIDTH: usize = \"33\""));
+  await write(page, editor, starter("padding").replace("WIDTH: usize = 32", "WIDTH: usize = \"33\""));
   await page.keyboard.press("Control+Enter");
   await says(page, "Not solved yet. One line to look at.");
   const problem = await page.locator("#problems").textContent();
   if (!problem.includes("mismatched types: expected `usize`, found `&str`")) wrong.push(`the compiler's error: ${problem}`);
-  await write(page, starter("padding").replace("WIDTH: usize = 32", "WIDTH: usize = 33"));
+  await write(page, editor, starter("padding").replace("WIDTH: usize = 32", "WIDTH: usize = 33"));
   await page.keyboard.press("Control+Enter");
   await says(page, "Solved.");
   await until(wrong, "the page does not count it as solved", async () => (await page.locator("#state").textContent()) === "solved");
@@ -145,14 +101,14 @@ async function changed() {
   const page = await open(wrong, "guard");
   writeFileSync(file("guard/kernel.rs"), "// two\n");
   await says(page, "was changed on the disk, and is read again");
-  const text = async () => (editor === "text" ? page.locator("#text").inputValue() : (await area(page).innerText()).trimEnd() + "\n");
+  const text = async () => (editor === "text" ? page.locator("#text").inputValue() : (await area(page, editor).innerText()).trimEnd() + "\n");
   if ((await text()) !== "// two\n") wrong.push(`the page has ${await text()}`);
-  await write(page, "// mine\n");
+  await write(page, editor, "// mine\n");
   await page.keyboard.press("Control+S");
   await says(page, "Saved.");
   if (read("guard/kernel.rs") !== "// mine\n") wrong.push(`saved: ${read("guard/kernel.rs")}`);
   for (const [choice, expected] of [["#mine", "// mine, #mine\n"], ["#theirs", "// theirs\n"]]) {
-    await write(page, `// mine, ${choice}\n`);
+    await write(page, editor, `// mine, ${choice}\n`);
     writeFileSync(file("guard/kernel.rs"), "// theirs\n");
     await page.locator("#conflict").waitFor();
     await page.keyboard.press("Control+S");
@@ -177,7 +133,7 @@ async function stopped() {
   const wrong = [];
   const page = await open(wrong, "guard");
   const endless = "#[allow(long_running_const_eval)]\nconst X: u64 = { let mut i = 0u64; while i < 1 << 60 { i += 1; } i };";
-  await write(page, `${starter("guard")}\n${endless}\n#[kernel]\npub unsafe fn other(o: *mut u64) {\n    *o = X;\n}\n`);
+  await write(page, editor, `${starter("guard")}\n${endless}\n#[kernel]\npub unsafe fn other(o: *mut u64) {\n    *o = X;\n}\n`);
   await page.locator("#run").click();
   await page.locator('#steps li.now[data-step="compiling"]').waitFor();
   await page.locator("#stop").click();
@@ -204,10 +160,10 @@ async function byKeyboard() {
     if (!reached.some((it) => it.includes(wanted))) wrong.push(`the keyboard does not reach '${wanted}': ${reached.join(", ")}`);
   }
   if (editor === "editor") {
-    await write(page, "fn a() {\n}");
+    await write(page, editor, "fn a() {\n}");
     await page.keyboard.press("Control+Home");
     await page.keyboard.press("Tab");
-    if (!(await area(page).innerText()).startsWith("    fn a()")) wrong.push("Tab does not indent");
+    if (!(await area(page, editor).innerText()).startsWith("    fn a()")) wrong.push("Tab does not indent");
   }
   await page.context().close();
   return wrong;
@@ -258,7 +214,7 @@ async function looksOf(name) {
       await page.waitForSelector(".map");
       if (name === "map") return;
       await page.goto(`${address}exercises/${name}`);
-      await ready(page);
+      await ready(page, editor);
       await page.locator("#run").click();
       await page.waitForSelector("#results section");
       for (const summary of await page.locator("details:not([open]) > summary").all()) if (await summary.isVisible()) await summary.click();
@@ -278,11 +234,4 @@ const jobs = {
   ...(editor === "text" ? { "without scripts": withoutScripts } : {}),
   ...Object.fromEntries(["map", "padding", "predict_banks"].map((name) => [`${name}, its looks`, () => looksOf(name)])),
 };
-let failed = false;
-for (const [name, check] of Object.entries(jobs).filter(([name]) => name.includes(only))) {
-  const wrong = await check().catch((error) => [error.stack.split("\n").filter((line) => /^\S|course.mjs/.test(line)).slice(0, 3).join(" ")]);
-  failed ||= wrong.length > 0;
-  console.log([`${wrong.length === 0 ? "   ok" : "wrong"}  course, ${editor}: ${name}`, ...wrong.slice(0, 12).map((it) => `       ${it}`)].join("\n"));
-}
-await browser.close();
-process.exitCode = failed ? 1 : 0;
+await check(`course, ${editor}`, jobs, only, "course.mjs");
