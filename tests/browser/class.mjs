@@ -4,7 +4,7 @@
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { check, ready, savedFromElsewhere, says, watched, write } from "./exercises.mjs";
+import { check, ready, savedFromElsewhere, says, until, watched, write } from "./exercises.mjs";
 import { address, browser, looks, status } from "./pages.mjs";
 
 const [course, editor, anna, ben, teacher, only = ""] = process.argv.slice(5);
@@ -73,7 +73,7 @@ async function solved() {
   await page.locator("#submit").focus();
   await page.keyboard.press("Enter");
   await says(page, "Solved, and submitted.");
-  if ((await page.locator("#state").textContent()) !== "solved") wrong.push("the page does not count it as solved");
+  await until(wrong, "the page does not count it as solved", async () => (await page.locator("#state").textContent()) === "solved");
   // Another window has another text.
   const other = await page.context().newPage();
   await other.goto(`${address}exercises/guard`);

@@ -5,7 +5,7 @@
 
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { area, check, ready, savedFromElsewhere, says, watched, write } from "./exercises.mjs";
+import { area, check, ready, savedFromElsewhere, says, until, watched, write } from "./exercises.mjs";
 import { address, browser, looks, status } from "./pages.mjs";
 
 const [token, course, editor, only = ""] = process.argv.slice(5);
@@ -25,15 +25,6 @@ async function open(wrong, name, options = {}) {
 async function enter(page) {
   await page.goto(`${address}?token=${token}`);
   await page.waitForSelector(".map");
-}
-
-/// Whether something is the case, after a while.
-async function until(wrong, what, is) {
-  for (let tries = 0; tries < 200; tries += 1) {
-    if (await is()) return;
-    await new Promise((done) => setTimeout(done, 50));
-  }
-  wrong.push(what);
 }
 
 /// Without the token there is nothing to see, for scripts of other pages neither.

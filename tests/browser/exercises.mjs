@@ -47,6 +47,15 @@ export async function says(page, words) {
   });
 }
 
+/// Waits until something is the case, and notes after ten seconds that it is not.
+export async function until(wrong, what, is) {
+  for (let tries = 0; tries < 200; tries += 1) {
+    if (await is()) return;
+    await new Promise((done) => setTimeout(done, 50));
+  }
+  wrong.push(what);
+}
+
 /// A form of a page elsewhere, which saves a text while the browser has the cookie: the answer to it.
 export async function savedFromElsewhere(page) {
   await page.route("http://elsewhere.test/", (route) =>
