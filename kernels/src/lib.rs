@@ -40,6 +40,7 @@
 //! | [`texture`] | textures, and the Morton order that they hide |
 //! | [`atomics`] | histograms: counters that all threads share, and private ones |
 //! | [`consistency`], [`look_back`] | a message and its flag: what other blocks see, and when |
+//! | [`spill`] | arrays in registers and in local memory; more work a thread, fewer threads |
 //!
 //! The crate `best_kernels`, in `kernels/best`, has the fastest kernels of some labs.
 //!
@@ -80,6 +81,7 @@ pub mod register_tiles;
 pub mod rows;
 pub mod rows_all;
 pub mod shared;
+pub mod spill;
 #[cfg(target_arch = "nvptx64")]
 mod stage;
 pub mod table;

@@ -154,6 +154,7 @@ const GOALS = {
   "shared.html": ["kilobytes", ["64", "Not yet: 3 blocks at once, 1 too few."], ["56", "Done: 4 blocks at once."]],
   "atomics.html": ["distinct", ["16", "Not yet: 285 operations on one counter, 157 too many."], ["64", "Done: 82 operations on one counter."]],
   "consistency.html": ["launches", ["4", "Not yet: 0 of 4 orders, 1 too few."], ["100", "Done: 11 of 100 orders."]],
+  "spill.html": ["slide", ["0", "Not yet: 40960 sectors of local memory."], ["2", "Done: 0 sectors of local memory."]],
   "pitch.html": ["cols", ["120", "Not yet: 6.67 % more memory."], ["128", "Done: no more memory."]],
 };
 

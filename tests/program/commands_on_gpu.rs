@@ -22,7 +22,7 @@ struct Lab {
     one: Option<&'static str>,
 }
 
-const LABS: [Lab; 20] = [
+const LABS: [Lab; 21] = [
     Lab {
         name: "launch",
         size: "--size 300",
@@ -157,6 +157,12 @@ const LABS: [Lab; 20] = [
             "--lookback-relaxed --lookback-release --lookback-packed",
         ],
         one: Some("--release"),
+    },
+    Lab {
+        name: "spill",
+        size: "--rows 20 --cols 40 --lists 64 --steps 3",
+        own: &["--local --shared --registers --bounded --words 16,64", "--full --alone", "--input m.npy"],
+        one: Some("--local --words 16"),
     },
 ];
 

@@ -50,6 +50,7 @@ pub mod pitch;
 pub mod reduce;
 pub mod rows;
 pub mod shared;
+pub mod spill;
 pub mod table;
 pub mod texture;
 pub mod transpose;
@@ -94,6 +95,7 @@ pub const ALL: &[Entry] = &[
     Entry::of::<texture::Texture>(),
     Entry::of::<atomics::Atomics>(),
     Entry::of::<consistency::Consistency>(),
+    Entry::of::<spill::Spill>(),
 ];
 
 /// A lab, as the program lists and runs it.

@@ -314,6 +314,14 @@ pub(super) fn occupancy(_: Shown<'_>) -> Vec<Explanation> {
     one("occupancy", "Occupancy: the warps that a multiprocessor has at once, over the most that it can have.")
 }
 
+/// Who allocates registers.
+pub(super) fn registers(_: Shown<'_>) -> Vec<Explanation> {
+    one(
+        "registers",
+        "Registers of a thread are estimated from the PTX. ptxas allocates them, and may spill some: PTX does not show that.",
+    )
+}
+
 /// What is not counted as written.
 pub(super) fn dirty_lines(_: Shown<'_>) -> Vec<Explanation> {
     one("dirty lines", "Dirty lines that are left in L2 at the end are not counted as written.")

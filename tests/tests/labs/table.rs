@@ -299,6 +299,20 @@ pub const TABLE: &[Row] = &[
         inputs: &[],
         closed_forms: closed_forms::consistency,
     },
+    Row {
+        lab: "spill",
+        all: "--rows 20 --cols 70 --lists 70 --steps 5",
+        sizes: &[
+            "--rows 1 --cols 1 --lists 1 --steps 1",
+            "--rows 9 --cols 33 --bounded",
+            "--rows 17 --cols 40 --words 16",
+            "--rows 65 --cols 129 --lists 2049 --steps 3",
+            "--rows 64 --cols 300 --words 64 --bounded --registers --local",
+            "--full --alone --lists 600 --steps 33",
+        ],
+        inputs: &[Input { flags: "--words 16 --local --registers", files: &[("--input", &[19, 40])], output: &[40] }],
+        closed_forms: closed_forms::spill,
+    },
 ];
 
 /// The row of each lab, in the course's order; a lab without one fails.

@@ -85,6 +85,7 @@ pub(super) const LABS: &[&str] = &[
     "texture --all",
     "atomics",
     "consistency",
+    "spill",
 ];
 
 /// The commands whose kernels are timed beside nvcc's: one for each lab, and more if the size
@@ -114,4 +115,5 @@ pub(super) const TWINS: &[&str] = &[
     "texture --all",
     "atomics",
     "consistency",
+    "spill",
 ];

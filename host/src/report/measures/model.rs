@@ -34,6 +34,20 @@ pub const L1_HITS: Measure = modelled("l1_hits_percent", &["L1 hits", "%"], High
 .unit("%")
 .explained(explain::caches);
 
+/// Hits of loads from local memory in L1.
+pub const L1_LOCAL_HITS: Measure = modelled("l1_local_hits_percent", &["L1", "hits %"], Higher, |counters| {
+    percent(counters.model?.caches.l1_local_load.hit_percent())
+})
+.unit("%")
+.explained(explain::caches);
+
+/// What L2 sends to multiprocessors and gets from them.
+pub const L2_MOVED: Measure = modelled("l2_bytes", &["L2", "moves"], Lower, |counters| {
+    let caches = counters.model?.caches;
+    Some(bytes(32 * (caches.l2_to_l1_sectors + caches.l1_to_l2_sectors)))
+})
+.unit("bytes");
+
 /// Hits in a read-only cache.
 pub const READ_ONLY_HITS: Measure = modelled("read_only_hits_percent", &["read-only", "hits %"], Higher, |counters| {
     percent(counters.model?.caches.read_only().hit_percent())
@@ -100,3 +114,26 @@ pub const OCCUPANCY: Measure = Measure::new(Section::Model, "occupancy", &["occu
     Some(Cell::new(percent, units::percent(percent)))
 })
 .unit("%");
+
+/// The same where registers limit it, too: predicted, unless there is a GPU.
+pub const OCCUPANCY_HERE: Measure =
+    Measure::new(Section::Counter, "occupancy_with_registers", &["occupancy"], Neither, |variant| {
+        let of_gpu = variant.occupancy.map(|occupancy| occupancy.percent);
+        let predicted = || match variant.predicted_time()?.launches.as_slice() {
+            [(_, launch)] => Some(100.0 * f64::from(launch.warps.0) / f64::from(launch.warps.1)),
+            _ => None,
+        };
+        let percent = of_gpu.or_else(predicted)?;
+        Some(Cell::new(percent, units::percent(percent)))
+    })
+    .unit("%")
+    .explained(explain::occupancy);
+
+/// The registers of a thread, predicted.
+pub const REGISTERS: Measure = Measure::new(Section::Counter, "registers", &["registers"], Neither, |variant| {
+    match variant.predicted_time()?.launches.as_slice() {
+        [(_, launch)] => Some(Cell::count(launch.registers.into())),
+        _ => None,
+    }
+})
+.explained(explain::registers);

@@ -8,6 +8,7 @@ mod kepler;
 mod read_only;
 mod reductions;
 mod shared;
+mod spill;
 
 pub use atomics::atomics;
 pub use consistency::consistency;
@@ -15,6 +16,7 @@ pub use global::{access, cache, launch, layout, offset, pitch, table, vector};
 pub use read_only::{constant, texture};
 pub use reductions::{dot, reduce, rows};
 pub use shared::{banks, gram, matmul, shared, transpose};
+pub use spill::spill;
 
 use crate::{counters, right, run, run_on, simulator, variant};
 use host::report::LabReport;
