@@ -7,6 +7,7 @@
 //! course = "exercises"                    # relative to this file; default: the clone's
 //! database = "class.db"                   # a file of SQLite, or postgres://USER@HOST/NAME
 //! workers = 2                             # that the server starts
+//! user = "coalesce"                       # whom server and workers run as, if root starts them
 //! counts = "best"                         # of the submissions in time, or "latest"
 //!
 //! [late]                                  # for all exercises; without it nothing counts when late
@@ -20,7 +21,15 @@
 //!
 //! [limits]                                # see `Limits`
 //! seconds_per_hour = 600
+//!
+//! [openid]                                # sign-in with a university's account: see `OpenId`
+//! issuer = "https://login.example.org"
+//! client_id = "gpu-class"
+//! secret_file = "openid.secret"           # or secret_env = "NAME"
+//! claim = "email"
 //! ```
+
+mod openid;
 
 use std::fs;
 use std::io::Read as _;
@@ -30,6 +39,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use toml::value::Datetime;
 
+pub use self::openid::{OpenId, SecretOf};
 use crate::error::Error;
 use crate::{DAY, HOUR, Millis};
 
@@ -50,12 +60,16 @@ pub struct Settings {
     pub database: String,
     /// How many workers the server starts.
     pub workers: u32,
+    /// The user as whom server and workers run if root starts them.
+    pub user: Option<String>,
     /// Which submission counts.
     pub counts: Counts,
     /// The exercises, if not all of the course.
     pub exercises: Vec<Assigned>,
     /// The limits.
     pub limits: Limits,
+    /// Sign-in with a university's account, if there is one.
+    pub openid: Option<OpenId>,
 }
 
 /// An exercise as the class has it.
@@ -116,6 +130,10 @@ pub struct Limits {
     pub failed_sign_ins: u32,
     /// Days until one must sign in again.
     pub session_days: u32,
+    /// Requests of a student in a minute.
+    pub student_requests: u32,
+    /// Requests of an address in a minute, of all there who are not signed in.
+    pub address_requests: u32,
 }
 
 impl Default for Limits {
@@ -131,6 +149,8 @@ impl Default for Limits {
             memory_mib: 6144,
             failed_sign_ins: 20,
             session_days: 30,
+            student_requests: 1200,
+            address_requests: 400,
         }
     }
 }
@@ -148,6 +168,7 @@ struct File {
     database: String,
     #[serde(default = "workers")]
     workers: u32,
+    user: Option<String>,
     #[serde(default)]
     counts: Counts,
     #[serde(default)]
@@ -156,6 +177,7 @@ struct File {
     exercises: Vec<Entry>,
     #[serde(default)]
     limits: Limits,
+    openid: Option<openid::Entry>,
 }
 
 #[derive(Deserialize)]
@@ -212,7 +234,8 @@ impl Settings {
     /// What is wrong.
     pub fn of(text: &str, folder: &Path) -> Result<Self, String> {
         let file: File = toml::from_str(text).map_err(|error| at_line(text, &error))?;
-        let File { title, address, listen, course, database, workers, counts, late, exercises, limits } = file;
+        let File { title, address, listen, course, database, workers, user, counts, late, exercises, limits, openid } =
+            file;
         if title.trim().is_empty() {
             return Err("title: it is empty".to_owned());
         }
@@ -237,7 +260,8 @@ impl Settings {
             Some(("postgres" | "postgresql" | "sqlite", _)) => database,
             _ => format!("sqlite:{}", folder.join(database).display()),
         };
-        Ok(Self { title, address, listen, course, database, workers, counts, exercises, limits })
+        let openid = openid.map(|entry| entry.checked(folder)).transpose()?;
+        Ok(Self { title, address, listen, course, database, workers, user, counts, exercises, limits, openid })
     }
 
     /// Whether browsers reach the server by TLS, so that cookies are sent that way alone.
@@ -259,6 +283,8 @@ impl Limits {
             ("memory_mib", self.memory_mib as usize, 1 << 20),
             ("failed_sign_ins", self.failed_sign_ins as usize, 1_000_000),
             ("session_days", self.session_days as usize, 3650),
+            ("student_requests", self.student_requests as usize, 1_000_000),
+            ("address_requests", self.address_requests as usize, 1_000_000),
         ];
         match numbers.into_iter().find(|&(_, number, most)| !(1..=most).contains(&number)) {
             Some((name, number, most)) => Err(format!("limits: {name} = {number} is not from 1 to {most}")),

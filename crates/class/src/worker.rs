@@ -29,6 +29,13 @@ const TRIES: u32 = 12;
 
 /// What judges a job, on a thread that may wait.
 pub trait Judge: Send + 'static {
+    /// Refuses a course that is not the server's, whose versions these are: what to say of it.
+    ///
+    /// # Errors
+    ///
+    /// Which exercises differ.
+    fn accepts(&mut self, course: &str) -> std::result::Result<(), String>;
+
     /// The versions of the course and of the grader by which a job is judged now, if they are known.
     fn versions(&self, job: &Job) -> Option<Versions>;
 
@@ -67,11 +74,22 @@ impl Worker<'_> {
     ///
     /// # Errors
     ///
-    /// [`Error::Usage`] if the judge panics, which loses the job's lease.
+    /// [`Error::Usage`] if the judge does not accept the server's course, or panics, which loses the job's
+    /// lease.
     pub async fn work<J: Judge>(&self, mut judge: J, mut problem: impl FnMut(&Error)) -> Result<()> {
         while !self.is_ending() {
             match self.next().await {
-                Ok(Some(job)) => judge = self.one(judge, job, &mut problem).await?,
+                Ok(Some(job)) => match self.store.course().await {
+                    Ok(course) => {
+                        if let Some(Err(why)) = course.map(|course| judge.accepts(&course)) {
+                            self.store.give_back(&job.lease).await?;
+                            return Err(Error::Usage(why));
+                        }
+                        judge = self.one(judge, job, &mut problem).await?;
+                    }
+                    // The lease ends, and another worker takes the job.
+                    Err(error) => problem(&error),
+                },
                 Ok(None) => tokio::time::sleep(IDLE).await,
                 Err(error) => {
                     problem(&error);

@@ -1,8 +1,10 @@
 //! All students together: for the teacher's pages and for marks.
 
+use std::collections::HashMap;
+
 use sqlx::any::AnyRow;
 
-use super::{Store, each, maybe_text, number, text};
+use super::{Dialect, Store, each, maybe_text, number, text};
 use crate::Millis;
 use crate::error::{Error, Result};
 use crate::settings::Limits;
@@ -71,19 +73,37 @@ impl Counted {
 impl Store {
     /// Keeps the limits of the class for its workers.
     pub async fn put_limits(&self, limits: &Limits) -> Result<()> {
-        let query = "INSERT INTO settings (name, value) VALUES ('limits', $1)
-            ON CONFLICT (name) DO UPDATE SET value = excluded.value";
         let value = serde_json::to_string(limits).map_err(|error| Error::Usage(error.to_string()))?;
-        sqlx::query(query).bind(value).execute(&self.pool).await?;
-        Ok(())
+        self.put_setting("limits", &value).await
     }
 
     /// The limits of the class, if its server has kept them.
     pub async fn limits(&self) -> Result<Option<Limits>> {
-        let query = sqlx::query("SELECT value FROM settings WHERE name = 'limits'");
-        let Some(row) = query.fetch_optional(&self.pool).await? else { return Ok(None) };
         let wrong = |error| Error::Usage(format!("the limits in the database: {error}"));
-        serde_json::from_str(&text(&row, 0)?).map(Some).map_err(wrong)
+        self.setting("limits").await?.map(|value| serde_json::from_str(&value).map_err(wrong)).transpose()
+    }
+
+    /// Keeps the versions of the server's exercises, by which a worker knows whether its course is the
+    /// same.
+    pub async fn put_course(&self, versions: &str) -> Result<()> {
+        self.put_setting("course", versions).await
+    }
+
+    /// The versions of the server's exercises, if it has kept them.
+    pub async fn course(&self) -> Result<Option<String>> {
+        self.setting("course").await
+    }
+
+    async fn put_setting(&self, name: &str, value: &str) -> Result<()> {
+        let query = "INSERT INTO settings (name, value) VALUES ($1, $2)
+            ON CONFLICT (name) DO UPDATE SET value = excluded.value";
+        sqlx::query(query).bind(name).bind(value).execute(&self.pool).await?;
+        Ok(())
+    }
+
+    async fn setting(&self, name: &str) -> Result<Option<String>> {
+        let query = sqlx::query("SELECT value FROM settings WHERE name = $1").bind(name);
+        query.fetch_optional(&self.pool).await?.map(|row| text(&row, 0)).transpose()
     }
 
     /// All students' runs, counted for each exercise.
@@ -114,6 +134,27 @@ impl Store {
         let query = "SELECT id, student, exercise, queued, status FROM runs
             WHERE submitted = 1 AND student = $1 ORDER BY id";
         each(sqlx::query(query).bind(student).fetch_all(&self.pool).await?, Counted::of)
+    }
+
+    /// The reports of these runs with their processor time in milliseconds, by run.
+    pub async fn reports(&self, runs: &[i64]) -> Result<HashMap<i64, (String, i64)>> {
+        macro_rules! reports {
+            ($runs:literal) => {
+                concat!(
+                    "SELECT r.id, v.report, v.milliseconds FROM runs r JOIN verdicts v ON v.id = r.verdict WHERE ",
+                    $runs
+                )
+            };
+        }
+        // All in one parameter.
+        let (query, [begin, end]) = match self.dialect {
+            Dialect::Sqlite => (reports!("r.id IN (SELECT value FROM json_each($1))"), ["[", "]"]),
+            Dialect::Postgres => (reports!("r.id = ANY(CAST($1 AS BIGINT[]))"), ["{", "}"]),
+        };
+        let runs: Vec<String> = runs.iter().map(ToString::to_string).collect();
+        let query = sqlx::query(query).bind(format!("{begin}{}{end}", runs.join(",")));
+        let rows = query.fetch_all(&self.pool).await?;
+        rows.iter().map(|row| Ok((number(row, 0)?, (text(row, 1)?, number(row, 2)?)))).collect()
     }
 
     /// The judged runs of an exercise, the newest first: at most `most`.

@@ -127,6 +127,10 @@ fn a_regrade_adds_verdicts_and_keeps_the_old_ones() {
         assert_eq!(store.submissions_of("ben").await.unwrap(), []);
         assert_eq!(counted.len(), 1);
         assert_eq!((counted[0].run, counted[0].status.as_deref(), counted[0].queued), (first, Some("solved"), 1));
+        let reports = store.reports(&[first, new, 999]).await.unwrap();
+        let report = |milliseconds| (verdict("solved", 1).report, milliseconds);
+        assert_eq!(reports, [(first, report(1)), (new, report(1))].into());
+        assert!(store.reports(&[]).await.unwrap().is_empty());
         let cells = store.cells().await.unwrap();
         let ben = cells.iter().find(|cell| cell.student == "ben").unwrap();
         assert_eq!((ben.runs, ben.submissions, ben.solved, ben.last), (2, 0, true, 4));

@@ -24,6 +24,10 @@ struct Noting {
 }
 
 impl Judge for Noting {
+    fn accepts(&mut self, course: &str) -> Result<(), String> {
+        (course != "other").then_some(()).ok_or_else(|| "guard differs".to_owned())
+    }
+
     fn versions(&self, _: &Job) -> Option<Versions> {
         Some(Versions { course: "c1".to_owned(), grader: "g1".to_owned() })
     }
@@ -116,6 +120,44 @@ fn a_text_that_is_run_and_then_submitted_is_judged_once() {
         assert_eq!(store.verdict(run).await.unwrap(), Some(verdict("solved", 1)));
         assert_eq!(store.verdict(submitted).await.unwrap(), Some(verdict("solved", 0)), "it took no time");
         assert_eq!(seen.lock().unwrap().judged.keys().collect::<Vec<_>>(), [&run]);
+    });
+}
+
+#[test]
+fn a_worker_with_another_course_gives_the_job_back_and_ends() {
+    on_each(async |store, _| {
+        static ENDING: AtomicBool = AtomicBool::new(false);
+        ENDING.store(false, Ordering::Relaxed);
+        add(&store, &["a"]).await;
+        let run = enqueue(&store, "a", "1", 1).await;
+        let seen = Arc::<Mutex<Seen>>::default();
+        let worker = || {
+            let worker = Worker {
+                store: &store,
+                name: "w".to_owned(),
+                limits: Limits::default(),
+                lease: LEASE,
+                ending: &ENDING,
+            };
+            let judge = Noting { seen: Arc::clone(&seen) };
+            async move { worker.work(judge, |error| panic!("{error}")).await }
+        };
+        assert_eq!(store.course().await.unwrap(), None);
+        store.put_course("other").await.unwrap();
+        assert_eq!(worker().await.unwrap_err().to_string(), "guard differs");
+        assert_eq!(store.run(run).await.unwrap().unwrap().state, State::Waiting);
+        assert!(seen.lock().unwrap().judged.is_empty());
+        store.put_course("same").await.unwrap();
+        let watched = store.clone();
+        let watcher = tokio::spawn(async move {
+            while watched.queue_length().await.unwrap() != (0, 0) {
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+            ENDING.store(true, Ordering::Relaxed);
+        });
+        worker().await.unwrap();
+        watcher.await.unwrap();
+        assert_eq!(store.verdict(run).await.unwrap(), Some(verdict("solved", 1)));
     });
 }
 

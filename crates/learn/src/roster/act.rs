@@ -21,28 +21,26 @@ const LONGEST: u64 = 8 << 20;
 
 /// Does what was asked for.
 pub fn act(file: &Path, action: &Action, course: Option<&Path>) -> Result<bool> {
+    let settings = Settings::read(file)?;
+    // The database is the user's, too.
+    #[cfg(unix)]
+    crate::user::become_user(settings.user.as_deref())?;
     let failed = |error| Error::Usage(format!("the database cannot be used: {error}"));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(failed)?;
     runtime.block_on(async {
+        let open = || Store::open(&settings.database);
         match action {
             Action::Add { file: of } => {
                 // Before the database is made.
                 let students = read(of)?;
-                let settings = Settings::read(file)?;
-                add(&Store::open(&settings.database).await?, &students).await
+                add(&open().await?, &students).await
             }
-            Action::List => list(&Store::open(&Settings::read(file)?.database).await?).await,
-            Action::Link { ids, teacher } => {
-                let settings = Settings::read(file)?;
-                link(&Store::open(&settings.database).await?, &settings, ids, *teacher).await
-            }
-            Action::Revoke { id, .. } => {
-                revoke(&Store::open(&Settings::read(file)?.database).await?, id.as_deref()).await
-            }
+            Action::List => list(&open().await?).await,
+            Action::Link { ids, teacher } => link(&open().await?, &settings, ids, *teacher).await,
+            Action::Revoke { id, .. } => revoke(&open().await?, id.as_deref()).await,
             Action::Marks { format, out } => {
-                let (settings, course) = pages::read(file, course)?;
-                let store = Store::open(&settings.database).await?;
-                marks(&store, &settings, &course, (*format, out.as_deref())).await
+                let course = Course::here(course.or(settings.course.as_deref()))?;
+                marks(&open().await?, &settings, &course, (*format, out.as_deref())).await
             }
         }
     })?;

@@ -17,6 +17,8 @@ mod bundle;
 mod cache;
 #[cfg(feature = "class")]
 pub mod class;
+mod connections;
+mod counted;
 mod exercise;
 mod frame;
 mod map;
@@ -33,6 +35,7 @@ use clap::Args;
 use self::access::Access;
 use self::bundle::Bundle;
 use self::cache::Cache;
+use self::connections::Bounds;
 use self::run::Runs;
 use crate::course::Course;
 use crate::error::{Error, Result};
@@ -40,6 +43,9 @@ use crate::terminal::{note, show_line};
 
 /// The port, unless it is taken.
 const PORT: u16 = 8391;
+
+/// How many connections there may be.
+const CONNECTIONS: Bounds = Bounds { all: 256, of_address: 256 };
 
 /// Options of `serve`.
 #[derive(Args, Debug)]
@@ -97,9 +103,8 @@ pub fn serve(course: &Course, options: &Options) -> Result<bool> {
         if let Some(address) = opened {
             open(&address);
         }
-        axum::serve(listener, answers::routes(Arc::new(server))).await.map_err(failed)
-    })?;
-    Ok(true)
+        match connections::serve(listener, answers::routes(Arc::new(server)), CONNECTIONS.within_descriptors()).await {}
+    })
 }
 
 /// Serves a class until it is interrupted.

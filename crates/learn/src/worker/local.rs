@@ -12,10 +12,10 @@ use exercise::Exercise;
 use serde_json::Value;
 
 use super::Options;
+use super::versions::{same_course, version, version_of};
 use crate::arguments::Orders;
 use crate::compile::Compiler;
 use crate::course::Course;
-use crate::digest;
 use crate::error::{Error, Result};
 use crate::isolation::{Judges, Limits, Pages};
 use crate::marks::{Mark, Status};
@@ -30,9 +30,6 @@ static ENDING: AtomicBool = AtomicBool::new(false);
 /// The most workers of a machine.
 const MOST: u32 = 999;
 
-/// How much of a digest says which version it is.
-const VERSION: usize = 16;
-
 /// The longest step that is shown.
 const LONGEST_STEP: usize = 100;
 
@@ -45,10 +42,17 @@ const LONGEST_MESSAGE: usize = 400;
 
 /// Works until it is interrupted.
 pub fn work(course: &Course, options: &Options) -> Result<bool> {
+    let settings = options.class.as_deref().map(Settings::read).transpose()?;
+    // Before there are threads, and before the system knows with whom this process ends.
+    #[cfg(unix)]
+    crate::user::become_user(settings.as_ref().and_then(|settings| settings.user.as_deref()))?;
     #[cfg(target_os = "linux")]
     if let Some(parent) = options.parent {
         crate::start::end_with(parent)?;
     }
+    let Some(database) = options.database.clone().or(settings.map(|settings| settings.database)) else {
+        return Err(Error::Usage("--database: name the database of the class".to_owned()));
+    };
     if let Some(why) = sandbox::missing() {
         return Err(Error::Usage(format!(
             "no sandbox: {why}; without one a submission may read every file that you can read: run workers on Linux \
@@ -61,24 +65,24 @@ pub fn work(course: &Course, options: &Options) -> Result<bool> {
             std::process::exit(128 + signal);
         }
     });
-    let database = match (&options.database, &options.class) {
-        (Some(database), _) => database.clone(),
-        (None, Some(file)) => Settings::read(file)?.database,
-        (None, None) => return Err(Error::Usage("--database: name the database of the class".to_owned())),
-    };
     if class::store::file(&database).is_some_and(|file| !file.is_file()) {
         return Err(Error::Usage(format!("{database}: there is no such file: start the server first")));
     }
-    keep_from_judges(course, &database)?;
+    keep_from_judges(course, &database, class::store::file(&database).as_deref())?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| Error::Usage(format!("the worker cannot be started: {error}")))?;
     runtime.block_on(async {
         let store = Store::open(&database).await?;
+        let of_server = of_server(options);
+        if !of_server && let Some(servers) = store.course().await? {
+            same_course(course, &servers).map_err(Error::Usage)?;
+        }
         let (number, _own) = numbered(course, options.number)?;
-        let local = Local::new(course, number as usize).map_err(|error| match ENDING.load(Ordering::Relaxed) {
-            true => Error::Usage("interrupted before the worker was ready".to_owned()),
-            false => error,
-        })?;
+        let local =
+            Local::new(course, number as usize, of_server).map_err(|error| match ENDING.load(Ordering::Relaxed) {
+                true => Error::Usage("interrupted before the worker was ready".to_owned()),
+                false => error,
+            })?;
         note_root();
         let limits = store.limits().await?.unwrap_or_default();
         let name = format!("{} {number}", std::process::id());
@@ -89,19 +93,20 @@ pub fn work(course: &Course, options: &Options) -> Result<bool> {
     })
 }
 
-/// Refuses a database in a folder that judges read: exercises, libraries, and the compiler's.
+/// Refuses a file in a folder that judges read: exercises, libraries, and the compiler's. `what` names
+/// it.
 ///
 /// # Errors
 ///
 /// [`Error::Usage`].
-pub fn keep_from_judges(course: &Course, address: &str) -> Result<()> {
-    let Some(file) = class::store::file(address) else { return Ok(()) };
+pub fn keep_from_judges(course: &Course, what: &str, file: Option<&Path>) -> Result<()> {
+    let Some(file) = file else { return Ok(()) };
     let whole = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let folder = whole(file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new(".")));
     let read =
         [course.folder.clone(), course.root.join("crates"), course.root.join("target"), "/usr".into(), "/lib".into()];
     match read.iter().any(|read| folder.starts_with(whole(read))) {
-        true => Err(Error::Usage(format!("{address}: a judge may read what is there: put the database elsewhere"))),
+        true => Err(Error::Usage(format!("{what}: a judge may read what is there: put the file elsewhere"))),
         false => Ok(()),
     }
 }
@@ -110,7 +115,7 @@ pub fn keep_from_judges(course: &Course, address: &str) -> Result<()> {
 pub fn note_root() {
     #[cfg(unix)]
     if rustix::process::geteuid().is_root() {
-        note!("note: this runs as root and need not: start it as a user who owns the clone and the database alone");
+        note!("note: this runs as root and need not: give class.toml a user who owns the clone and the database alone");
     }
 }
 
@@ -139,13 +144,17 @@ struct Local {
     compiler: Compiler,
     job: usize,
     grader: String,
+    /// Whether the server has started this worker, with its own course.
+    of_server: bool,
+    /// The versions of the server's course that were accepted last.
+    accepted: Option<String>,
     /// Keeps other processes out of the compiler's folder.
     _lock: File,
 }
 
 impl Local {
     /// Prepares the compiler and the device library.
-    fn new(course: &Course, number: usize) -> Result<Self> {
+    fn new(course: &Course, number: usize, of_server: bool) -> Result<Self> {
         // Students' own runs, and those of `grade`, have the numbers from 0.
         let job = 1000 - number;
         let compiler = Compiler::new(&course.root, job, false)?.sandboxed(true).stopped_by(&ENDING).announcing();
@@ -155,7 +164,7 @@ impl Local {
         let program = programs::own_program();
         let program = fs::read(&program).map_err(Error::reading(&program))?;
         let grader = version(&[&program, compiler.basis()?.as_bytes()]);
-        Ok(Self { course: course.clone(), compiler, job, grader, _lock: lock })
+        Ok(Self { course: course.clone(), compiler, job, grader, of_server, accepted: None, _lock: lock })
     }
 
     /// The course and the exercise as they are now, and the versions. The teacher may have changed
@@ -163,8 +172,7 @@ impl Local {
     fn now(&self, job: &Job) -> Result<(Course, Exercise, Versions)> {
         let course = Course::find(&self.course.root, Some(&self.course.folder)).unwrap_or_else(|_| self.course.clone());
         let exercise = course.exercise(&job.exercise)?;
-        let files = digest::contents(&exercise.deciding_files())?;
-        let version = version(&files.iter().map(Vec::as_slice).collect::<Vec<_>>());
+        let version = version_of(&exercise)?;
         Ok((course, exercise, Versions { course: version, grader: self.grader.clone() }))
     }
 
@@ -220,6 +228,15 @@ fn places(of_page: &Value) -> String {
 }
 
 impl Judge for Local {
+    fn accepts(&mut self, servers: &str) -> std::result::Result<(), String> {
+        if !self.of_server && self.accepted.as_deref() != Some(servers) {
+            let course = Course::find(&self.course.root, Some(&self.course.folder));
+            same_course(&course.map_err(|error| error.to_string())?, servers)?;
+            self.accepted = Some(servers.to_owned());
+        }
+        Ok(())
+    }
+
     fn versions(&self, job: &Job) -> Option<Versions> {
         self.now(job).ok().map(|(_, _, versions)| versions)
     }
@@ -256,10 +273,15 @@ fn step(event: &str) -> Option<String> {
     Some(step.chars().filter(|c| *c != '\0').take(LONGEST_STEP).collect())
 }
 
-fn version(parts: &[&[u8]]) -> String {
-    let mut digest = digest::of(parts);
-    digest.truncate(VERSION);
-    digest
+/// Whether the server has started this worker.
+fn of_server(options: &Options) -> bool {
+    #[cfg(target_os = "linux")]
+    return options.parent.is_some();
+    #[cfg(not(target_os = "linux"))]
+    {
+        let _ = options;
+        false
+    }
 }
 
 #[cfg(test)]

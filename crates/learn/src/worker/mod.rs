@@ -6,6 +6,7 @@
 //! | --- | --- |
 //! | `local` | judges a job in the sandbox of this machine |
 //! | `started` | the workers of a server |
+//! | `versions` | whether the course is the server's |
 //!
 //! *Invariant:* nothing is judged without a sandbox, and the judge's process gets neither the
 //! database's address nor a password: see [`crate::isolation`].
@@ -14,6 +15,8 @@
 mod local;
 #[cfg(feature = "class")]
 mod started;
+#[cfg(feature = "class")]
+mod versions;
 
 use std::path::PathBuf;
 
@@ -26,6 +29,8 @@ use crate::error::Result;
 pub use self::local::keep_from_judges;
 #[cfg(feature = "class")]
 pub use self::started::start;
+#[cfg(feature = "class")]
+pub use self::versions::versions;
 
 /// Options of `worker`.
 #[derive(Args, Debug)]

@@ -175,7 +175,7 @@ impl Read for Chunks {
 }
 
 /// A value of a form.
-fn encoded(value: &str) -> String {
+pub fn encoded(value: &str) -> String {
     let byte = |byte: u8| match byte {
         b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' => char::from(byte).to_string(),
         _ => format!("%{byte:02X}"),

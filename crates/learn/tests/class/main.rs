@@ -12,6 +12,12 @@ mod http;
 #[cfg(target_os = "linux")]
 mod killed;
 #[cfg(target_os = "linux")]
+mod openid;
+#[cfg(target_os = "linux")]
 mod server;
+#[cfg(target_os = "linux")]
+mod trouble;
+#[cfg(target_os = "linux")]
+mod user;
 #[cfg(target_os = "linux")]
 mod worker;

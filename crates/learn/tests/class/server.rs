@@ -24,11 +24,16 @@ pub struct Server {
 impl Server {
     /// Starts one for a class, whose settings are written beside its database or in its folder.
     pub fn start(class: &Class, workers: u32) -> Self {
+        Self::with(class, workers, "")
+    }
+
+    /// The same with further tables of settings.
+    pub fn with(class: &Class, workers: u32, more: &str) -> Self {
         let listen = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
         let file = class.folder.path().join("class.toml");
         let settings = format!(
             "title = 'Test'\nlisten = '{listen}'\nworkers = {workers}\ndatabase = '{}'\n[[exercise]]\nname = 'guard'\n\
-             [limits]\nwaiting_per_student = 20\nseconds_per_hour = 3600\n",
+             [limits]\nwaiting_per_student = 20\nseconds_per_hour = 3600\n{more}",
             class.address
         );
         fs::write(&file, settings).unwrap();
@@ -44,6 +49,11 @@ impl Server {
             assert!(begun.elapsed() < PATIENCE, "the server does not answer");
             std::thread::sleep(Duration::from_millis(10));
         }
+    }
+
+    /// What it has written since it was started last.
+    pub fn log(&self) -> String {
+        fs::read_to_string(self.file.with_extension("log")).unwrap()
     }
 
     /// Kills it, and starts it again.
@@ -86,7 +96,8 @@ impl Server {
 fn spawn(file: &PathBuf) -> Child {
     let mut command = Command::new(program());
     command.args(["serve", "--plain", "--class"]).arg(file).current_dir(root());
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+    let log = fs::File::create(file.with_extension("log")).unwrap();
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log).spawn().unwrap()
 }
 
 impl Drop for Server {

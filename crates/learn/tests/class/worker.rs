@@ -92,8 +92,28 @@ fn a_database_that_the_judge_could_read_is_refused() {
     let output = learn(&["worker", "--database", &address]);
     assert_eq!(
         output,
-        (Some(2), format!("error: {address}: a judge may read what is there: put the database elsewhere\n"))
+        (Some(2), format!("error: {address}: a judge may read what is there: put the file elsewhere\n"))
     );
+}
+
+#[test]
+fn a_worker_with_another_course_takes_no_jobs() {
+    for class in Class::each(&["anna"]) {
+        let server = crate::server::Server::start(&class, 0);
+        let run = class.enqueue("anna", "guard", "x", false);
+        let course = || class.runtime.block_on(class.store.course()).unwrap().unwrap();
+        // The server keeps the versions of its exercises.
+        let servers: serde_json::Value = serde_json::from_str(&course()).unwrap();
+        assert!(servers["guard"].as_str().is_some_and(|version| version.len() == 16), "{servers}");
+        drop(server);
+        let other = serde_json::json!({ "guard": "0", "no_such": "1", "padding": "2" }).to_string();
+        class.runtime.block_on(class.store.put_course(&other)).unwrap();
+        let (code, text) = learn(&["worker", "--database", &class.address]);
+        assert!(code == Some(2) && text.lines().count() == 1, "{text}");
+        assert!(text.contains("is not the server's: guard, no_such, padding differ"), "{text}");
+        let state = class.runtime.block_on(class.store.run(run)).unwrap().unwrap().state;
+        assert_eq!(state, State::Waiting);
+    }
 }
 
 #[test]

@@ -463,3 +463,29 @@ fn a_text_is_saved_and_waits() {
     }
     assert!(seen.contains("text/event-stream") && seen.contains("\"position\":2"), "{seen}");
 }
+
+#[test]
+fn each_student_and_address_has_so_many_requests() {
+    let mut class = Class::new(&["copy"], "[limits]\nstudent_requests = 5\naddress_requests = 8\n");
+    let secrets = ["anna", "ben"].map(|of| class.secret(of));
+    class.begin();
+    let [anna, ben] = secrets.map(|secret| class.enter(&secret));
+    let [anna, ben] = [&anna, &ben].map(|cookie| class.person(cookie));
+    let refused = |person: Person<'_>, status: u16| {
+        let answers: Vec<Answer> = (0..20).map(|_| person.get("/exercises/copy")).collect();
+        assert_eq!(answers[0].status, status);
+        let refused = answers.iter().find(|answer| answer.status == 429).expect("one is refused");
+        assert_eq!((refused.header("retry-after"), refused.body.lines().count()), (Some("60"), 1), "{}", refused.body);
+    };
+    refused(anna, 200);
+    refused(class.nobody(), 401);
+    // Another student of the same address is not concerned.
+    assert_eq!(ben.get("/exercises/copy").status, 200);
+}
+
+#[test]
+fn half_a_head_is_not_waited_for() {
+    let mut class = Class::new(&["copy"], "");
+    class.begin();
+    super::serving::half_a_head_is_cut(class.port, || assert_eq!(class.nobody().get("/").status, 401));
+}

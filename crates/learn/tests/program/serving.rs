@@ -521,3 +521,23 @@ fn a_run_can_be_stopped_and_ends_with_the_server() {
     let mut server = server;
     assert_eq!(server.child.wait().unwrap().signal(), Some(9));
 }
+
+/// Sends half a request's head and nothing more, while `others` are answered: the server closes the
+/// connection.
+pub fn half_a_head_is_cut(port: u16, others: impl Fn()) {
+    let mut slow = TcpStream::connect(("127.0.0.1", port)).unwrap();
+    slow.set_read_timeout(Some(std::time::Duration::from_secs(120))).unwrap();
+    slow.write_all(format!("GET / HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nX-Slow: ").as_bytes()).unwrap();
+    others();
+    let mut answer = String::new();
+    slow.read_to_string(&mut answer).expect("the connection is closed");
+    assert!(answer.is_empty() || answer.contains(" 408 "), "{answer}");
+    others();
+}
+
+#[test]
+fn half_a_head_is_not_waited_for() {
+    let course = Course::new(&["copy"]);
+    let server = Server::new(&course);
+    half_a_head_is_cut(server.port, || assert_eq!(server.get("/").status, 200));
+}

@@ -2,19 +2,18 @@
 //!
 //! | address | for |
 //! | --- | --- |
-//! | `/enter/SECRET`, `/enter`, `/leave`, `/assets/*` | everyone |
+//! | `/enter/SECRET`, `/enter`, `/openid`, `/openid/back`, `/leave`, `/assets/*` | everyone |
 //! | `/` | the student's map, or the teacher's table |
 //! | `/exercises/*` | the student |
 //! | `/runs/ID` | its student, and the teacher; `/runs/ID/events`: its student |
 //! | `/class/*` | the teacher |
 
-use std::net::SocketAddr;
 use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::{DefaultBodyLimit, Path, State};
-use axum::http::StatusCode;
 use axum::http::header::{self, HeaderMap, HeaderValue};
+use axum::http::{StatusCode, Uri};
 use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::{get, post};
@@ -22,21 +21,18 @@ use class::store::Who;
 
 use super::guard::{Asker, guarded};
 use super::refusal::{Answered, line};
-use super::sign_in::wanted;
-use super::{Server, events, exercises, history, map, marks, matrix, now, run, sign_in, work};
+use super::{Server, events, exercises, history, map, marks, matrix, now, openid, run, sign_in, work};
 use crate::digest;
 use crate::serve::frame::asset;
 
-/// Answers until the program ends.
-pub async fn serve(listener: tokio::net::TcpListener, server: Arc<Server>) -> std::io::Result<()> {
-    axum::serve(listener, routes(server).into_make_service_with_connect_info::<SocketAddr>()).await
-}
-
-fn routes(server: Arc<Server>) -> Router {
+/// The answers.
+pub fn routes(server: Arc<Server>) -> Router {
     Router::new()
         .route("/", get(first))
         .route("/enter/{secret}", get(sign_in::page))
         .route("/enter", post(sign_in::enter))
+        .route("/openid", get(openid::begin))
+        .route("/openid/back", get(openid::back))
         .route("/leave", post(sign_in::leave))
         .route("/assets/{name}", get(file_of_page))
         .route("/exercises/{name}", get(work::page))
@@ -59,8 +55,8 @@ fn routes(server: Arc<Server>) -> Router {
 }
 
 /// The student's map, or the teacher's table.
-async fn first(State(server): State<Arc<Server>>, asker: Asker) -> Answered {
-    let id = match asker.who.ok_or_else(wanted)? {
+async fn first(State(server): State<Arc<Server>>, uri: Uri, asker: Asker) -> Answered {
+    let id = match asker.who.ok_or_else(|| sign_in::wanted(&server, &uri))? {
         Who::Teacher => return matrix::page(&server).await,
         Who::Student(id) => id,
     };

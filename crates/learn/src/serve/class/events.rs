@@ -1,10 +1,9 @@
 //! What happens to a run, as events that the server sends: the place in the queue, the judge's
 //! steps, the verdict. A page may come back at any time: the first events say how things are.
 
-use std::collections::HashMap;
 use std::convert::Infallible;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -17,8 +16,9 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
 use super::guard::Student;
-use super::refusal::{Answered, line};
+use super::refusal::{Answered, line, note_seldom};
 use super::{Server, map, now, run};
+use crate::serve::counted::Counted;
 use crate::serve::exercise::{address, hints};
 
 /// How often to look.
@@ -32,42 +32,17 @@ const MOST: usize = 2000;
 const MOST_OF_STUDENT: usize = 16;
 
 /// The streams that there are, by student.
-#[derive(Clone, Debug, Default)]
-pub struct Streams(Arc<Mutex<HashMap<String, usize>>>);
+pub type Streams = Counted<String>;
 
-/// One of them, until it is dropped.
-struct Open {
-    all: Streams,
-    student: String,
-}
-
-impl Streams {
-    fn open(&self, student: &str) -> Option<Open> {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let own = all.get(student).copied().unwrap_or(0);
-        if own >= MOST_OF_STUDENT || all.values().sum::<usize>() >= MOST {
-            return None;
-        }
-        all.insert(student.to_owned(), own + 1);
-        Some(Open { all: self.clone(), student: student.to_owned() })
-    }
-}
-
-impl Drop for Open {
-    fn drop(&mut self) {
-        let mut all = self.all.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let left = all.get(&self.student).map_or(0, |own| own - 1);
-        match left {
-            0 => all.remove(&self.student),
-            _ => all.insert(self.student.clone(), left),
-        };
-    }
+/// No streams yet.
+pub fn streams() -> Streams {
+    Counted::new(MOST, MOST_OF_STUDENT)
 }
 
 /// The events of a student's own run.
 pub async fn of_run(State(server): State<Arc<Server>>, Student(id): Student, Path(run): Path<i64>) -> Answered {
     let run = run::own(&server, &class::store::Who::Student(id), run).await?;
-    let Some(open) = server.streams.open(&run.student) else {
+    let Some(open) = server.streams.open(run.student.clone()) else {
         return Err(line(StatusCode::SERVICE_UNAVAILABLE, "too many pages are open: try again in a minute").into());
     };
     let (sender, receiver) = channel(16);
@@ -78,35 +53,45 @@ pub async fn of_run(State(server): State<Arc<Server>>, Student(id): Student, Pat
     Ok(Sse::new(Events(receiver)).keep_alive(KeepAlive::default()).into_response())
 }
 
-/// Tells what happens until there is a verdict, or nobody listens.
+/// Tells what happens until there is a verdict, or nobody listens. While the database does not answer,
+/// it says so, and looks again.
 async fn tell(server: &Server, mut run: Run, to: &Sender<Value>) {
-    let mut last = Value::Null;
+    let (mut last, mut looked) = (Value::Null, Ok(()));
     while !to.is_closed() {
-        let event = match state(server, &run).await {
-            Ok(event) => event,
-            Err(error) => json!({ "event": "error", "text": shown(&error) }),
+        let now = match looked {
+            Ok(()) => state(server, &run).await,
+            Err(error) => Err(error),
         };
+        let (is_known, event) = (now.is_ok(), now.unwrap_or_else(|error| troubled(&error)));
+        if is_known && last["event"] == "note" && to.send(json!({ "event": "taken" })).await.is_err() {
+            return;
+        }
         if event != last && to.send(event.clone()).await.is_err() {
             return;
         }
         last = event;
-        if run.last.is_some() || matches!(run.state, RunState::Done | RunState::Cancelled) {
-            let _ = to.send(end(server, &run).await).await;
-            return;
+        if is_known && (run.last.is_some() || matches!(run.state, RunState::Done | RunState::Cancelled)) {
+            match end(server, &run).await {
+                Ok(end) => {
+                    let _ = to.send(end).await;
+                    return;
+                }
+                Err(error) => looked = Err(error),
+            }
+        } else {
+            looked = Ok(());
         }
         tokio::time::sleep(INTERVAL).await;
-        // If the database does not answer, the next look may find it.
-        if let Ok(Some(now)) = server.store.run(run.id).await {
-            run = now;
+        if looked.is_ok() {
+            looked = server.store.run(run.id).await.map(|now| run = now.unwrap_or_else(|| run.clone()));
         }
     }
 }
 
-fn shown(error: &class::Error) -> String {
-    match error {
-        class::Error::Refused(why) => why.clone(),
-        _ => "the database does not answer".to_owned(),
-    }
+/// The event for an error of the database.
+fn troubled(error: &class::Error) -> Value {
+    note_seldom(&error.to_string());
+    json!({ "event": "note", "text": "The database does not answer. Your run is kept, and this page looks again." })
 }
 
 /// The event for what happens to a run now.
@@ -147,13 +132,10 @@ fn first_line(report: &str) -> String {
 }
 
 /// The last event: how far the student is now.
-async fn end(server: &Server, run: &Run) -> Value {
+async fn end(server: &Server, run: &Run) -> class::Result<Value> {
     let lessons = server.lessons();
-    let known = async {
-        let solved = server.store.solved(&run.student).await?;
-        Ok((solved, server.store.hints(&run.student, &run.exercise).await?))
-    };
-    let Ok::<_, class::Error>((solved, read)) = known.await else { return json!({ "event": "end" }) };
+    let solved = server.store.solved(&run.student).await?;
+    let read = server.store.hints(&run.student, &run.exercise).await?;
     let (student, tried) = (
         map::Known { name: "", solved: &solved, tried: std::slice::from_ref(&run.exercise), submissions: &[] },
         &run.exercise,
@@ -164,10 +146,10 @@ async fn end(server: &Server, run: &Run) -> Value {
     let read = usize::try_from(read).unwrap_or(usize::MAX);
     let hints =
         lessons.of(&run.exercise).and_then(|lesson| hints(&lesson.exercise, read)).map(maud::PreEscaped::into_string);
-    json!({
+    Ok(json!({
         "event": "end", "known": false, "state": student.state(&run.exercise).word(), "next": next,
         "hints": hints.ok(), "run": run.id,
-    })
+    }))
 }
 
 /// Events as they come.
@@ -184,17 +166,6 @@ impl futures_core::Stream for Events {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_student_has_so_many_streams() {
-        let streams = Streams::default();
-        let mut open: Vec<_> = (0..MOST_OF_STUDENT).map(|_| streams.open("anna").unwrap()).collect();
-        assert!(streams.open("anna").is_none() && streams.open("ben").is_some());
-        open.pop();
-        assert!(streams.open("anna").is_some());
-        drop(open);
-        assert!(streams.0.lock().unwrap().is_empty());
-    }
 
     #[test]
     fn a_report_is_said_in_its_first_line() {

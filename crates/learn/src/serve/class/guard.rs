@@ -4,6 +4,7 @@
 //! | --- | --- |
 //! | a page elsewhere sends a form (CSRF) | `Origin` and `Sec-Fetch-Site`; the cookie is `SameSite=Lax` |
 //! | another name leads here | `Host` must be the class's |
+//! | a sign-in of another browser ends in this one | [`super::openid`] |
 //! | a link is guessed | 256 bits; wrong ones are counted by address |
 //! | a cookie that was never given | what is no secret by its form is not looked for |
 //! | too many requests | a rate for each student, and for each address without a session |
@@ -29,12 +30,6 @@ use super::refusal::{Answered, Refusal, line};
 use super::{Server, now, origin, sign_in};
 use crate::serve::access::protect;
 
-/// Requests of one student.
-const OF_STUDENT: Rate = Rate { burst: 600, each_minute: 1200 };
-
-/// Requests without a session from one address: a class may share it.
-const OF_ADDRESS: Rate = Rate { burst: 400, each_minute: 400 };
-
 /// How long an answer may take to begin.
 const LONGEST: Duration = Duration::from_secs(30);
 
@@ -50,10 +45,12 @@ pub struct Guard {
 
 impl Guard {
     pub fn new(settings: &Settings) -> Self {
+        let rate = |each_minute: u32| Rate { burst: each_minute, each_minute };
+        let (student, address) = (settings.limits.student_requests, settings.limits.address_requests);
         Self {
             began: Instant::now(),
-            students: Limiter::new(OF_STUDENT),
-            addresses: Limiter::new(OF_ADDRESS),
+            students: Limiter::new(rate(student)),
+            addresses: Limiter::new(rate(address)),
             behind_proxy: settings.tls(),
         }
     }
@@ -68,25 +65,25 @@ pub struct Asker {
     pub session: Option<String>,
 }
 
-impl<S: Sync> FromRequestParts<S> for Asker {
+impl FromRequestParts<Arc<Server>> for Asker {
     type Rejection = Refusal;
 
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Answered<Self> {
-        parts.extensions.get::<Self>().cloned().ok_or_else(sign_in::wanted)
+    async fn from_request_parts(parts: &mut Parts, server: &Arc<Server>) -> Answered<Self> {
+        parts.extensions.get::<Self>().cloned().ok_or_else(|| sign_in::wanted(server, &parts.uri))
     }
 }
 
 /// The student who asks: the session's, whatever the request says.
 pub struct Student(pub String);
 
-impl<S: Sync> FromRequestParts<S> for Student {
+impl FromRequestParts<Arc<Server>> for Student {
     type Rejection = Refusal;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Answered<Self> {
-        match Asker::from_request_parts(parts, state).await?.who {
+    async fn from_request_parts(parts: &mut Parts, server: &Arc<Server>) -> Answered<Self> {
+        match Asker::from_request_parts(parts, server).await?.who {
             Some(Who::Student(id)) => Ok(Self(id)),
             Some(Who::Teacher) => Err(line(StatusCode::FORBIDDEN, "this is a page for students").into()),
-            None => Err(sign_in::wanted()),
+            None => Err(sign_in::wanted(server, &parts.uri)),
         }
     }
 }
@@ -94,14 +91,14 @@ impl<S: Sync> FromRequestParts<S> for Student {
 /// That the teacher asks.
 pub struct Teacher;
 
-impl<S: Sync> FromRequestParts<S> for Teacher {
+impl FromRequestParts<Arc<Server>> for Teacher {
     type Rejection = Refusal;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Answered<Self> {
-        match Asker::from_request_parts(parts, state).await?.who {
+    async fn from_request_parts(parts: &mut Parts, server: &Arc<Server>) -> Answered<Self> {
+        match Asker::from_request_parts(parts, server).await?.who {
             Some(Who::Teacher) => Ok(Self),
             Some(Who::Student(_)) => Err(line(StatusCode::FORBIDDEN, "this is a page for the teacher").into()),
-            None => Err(sign_in::wanted()),
+            None => Err(sign_in::wanted(server, &parts.uri)),
         }
     }
 }

@@ -67,6 +67,15 @@ impl Lessons {
         found.ok_or_else(|| Error::NoSuchExercise { name: crate::terminal::plain(name), closest: None })
     }
 
+    /// The versions of the exercises, for workers.
+    ///
+    /// # Errors
+    ///
+    /// A file that cannot be read.
+    pub fn versions(&self) -> Result<String> {
+        crate::worker::versions(self.all.iter().map(|lesson| &lesson.exercise))
+    }
+
     /// The names, in order.
     pub fn names(&self) -> Vec<&str> {
         self.all.iter().map(|lesson| lesson.exercise.name.as_str()).collect()

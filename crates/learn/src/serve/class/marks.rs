@@ -26,32 +26,31 @@ pub const DOWNLOADS: [(&str, &str); 4] =
 ///
 /// Those of the database.
 pub async fn of_class(store: &Store, lessons: &Lessons, settings: &Settings) -> class::Result<Marks> {
-    let submissions = store.submissions().await?;
+    let (submissions, all) = (store.submissions().await?, store.students().await?);
+    let counted: Vec<Vec<_>> = all
+        .iter()
+        .map(|student| {
+            let own: Vec<_> = submissions.iter().filter(|one| one.student == student.id).collect();
+            lessons.all.iter().map(|lesson| map::mark_of(own.iter().copied(), lesson, lessons, settings)).collect()
+        })
+        .collect();
+    let runs: Vec<i64> = counted.iter().flatten().flatten().map(|mark| mark.of.run).collect();
+    let mut reports = store.reports(&runs).await?;
     let mut students = Vec::new();
-    for student in store.students().await? {
-        let mut marks = Vec::new();
-        for lesson in &lessons.all {
-            let own = submissions.iter().filter(|one| one.student == student.id);
-            let counted = map::mark_of(own, lesson, lessons, settings);
-            let verdict = match &counted {
-                Some(mark) => store.verdict(mark.of.run).await?,
-                None => None,
-            };
-            let mut mark = match (&counted, verdict) {
-                (Some(mark), Some(verdict)) => {
-                    let of = Mark::of(
-                        &lesson.exercise,
-                        status::of(mark.of.status.as_deref().unwrap_or_default()),
-                        verdict.report,
-                    );
-                    Mark { seconds: verdict.milliseconds as f64 / 1000.0, points: mark.points, ..of }
+    for (student, counted) in all.into_iter().zip(counted) {
+        let marks = lessons.all.iter().zip(counted).map(|(lesson, counted)| {
+            let verdict = counted.and_then(|mark| Some((reports.remove(&mark.of.run)?, mark)));
+            let mark = match verdict {
+                Some(((report, milliseconds), mark)) => {
+                    let status = status::of(mark.of.status.as_deref().unwrap_or_default());
+                    let of = Mark::of(&lesson.exercise, status, report);
+                    Mark { seconds: milliseconds as f64 / 1000.0, points: mark.points, ..of }
                 }
-                _ => Mark::of(&lesson.exercise, Status::Missing, "nothing was submitted that counts".to_owned()),
+                None => Mark::of(&lesson.exercise, Status::Missing, "nothing was submitted that counts".to_owned()),
             };
-            mark.max_points = lesson.points;
-            marks.push(mark);
-        }
-        students.push(Student { name: student.id, marks });
+            Mark { max_points: lesson.points, ..mark }
+        });
+        students.push(Student { name: student.id, marks: marks.collect() });
     }
     Ok(Marks { seed: 0, shard: None, students })
 }

@@ -2,7 +2,7 @@
 //! [`class`]; here is all that people see.
 //!
 //! ```text
-//! request ── guard ── answers ─┬─ sign_in                                   links and sessions
+//! request ── guard ── answers ─┬─ sign_in, openid                           links and sessions
 //!                              ├─ map, work, run (events), history           a student's own
 //!                              └─ matrix, exercises, marks                   the teacher's
 //! ```
@@ -10,7 +10,7 @@
 //! | module | contents |
 //! | --- | --- |
 //! | [`guard`], [`origin`], [`limiter`] | which requests pass |
-//! | [`sign_in`] | who one is |
+//! | [`sign_in`], [`openid`] | who one is |
 //! | [`lessons`] | the exercises with points and deadlines |
 //! | [`diff`], [`chart`], [`hard_lines`], [`time`] | parts of pages |
 //!
@@ -30,6 +30,7 @@ mod limiter;
 mod map;
 pub mod marks;
 mod matrix;
+mod openid;
 mod origin;
 mod refusal;
 mod run;
@@ -40,19 +41,26 @@ mod work;
 
 use std::path::Path;
 use std::sync::{Arc, PoisonError, RwLock};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use class::Millis;
-use class::settings::Settings;
+use class::settings::{SecretOf, Settings};
 use class::store::Store;
 
 use self::guard::Guard;
 pub use self::lessons::Lessons;
 pub use self::sign_in::link;
 use super::bundle::Bundle;
+use super::connections::{self, Bounds};
 use crate::course::Course;
 use crate::error::{Error, Result};
 use crate::terminal::show_line;
+
+/// How many connections there may be: each page that waits for a verdict has one.
+const CONNECTIONS: Bounds = Bounds { all: 4096, of_address: 1024 };
+
+/// How often to look whether the course is another one.
+const COURSE: Duration = Duration::from_secs(20);
 
 /// What the answers need.
 struct Server {
@@ -61,6 +69,7 @@ struct Server {
     store: Store,
     lessons: RwLock<Arc<Lessons>>,
     guard: Guard,
+    openid: Option<openid::Provider>,
     streams: events::Streams,
     bundle: Bundle,
     /// Whether pages have a plain text area in any case.
@@ -85,15 +94,34 @@ impl Server {
     }
 }
 
-/// The settings of a class, and its course.
-///
-/// # Errors
-///
-/// What is wrong with either.
-pub fn read(file: &Path, course: Option<&Path>) -> Result<(Settings, Course)> {
-    let settings = Settings::read(file)?;
-    let course = Course::here(course.or(settings.course.as_deref()))?;
-    Ok((settings, course))
+/// Refuses a database or a secret where judges read.
+fn keep_from_judges(course: &Course, settings: &Settings) -> Result<()> {
+    crate::worker::keep_from_judges(course, &settings.database, class::store::file(&settings.database).as_deref())?;
+    match settings.openid.as_ref().map(|openid| &openid.secret) {
+        Some(secret @ SecretOf::File(file)) => crate::worker::keep_from_judges(course, &secret.to_string(), Some(file)),
+        _ => Ok(()),
+    }
+}
+
+/// Keeps the versions of the exercises as they are now: the teacher may change the course.
+async fn keep_course(server: Arc<Server>) {
+    let mut kept = String::new();
+    loop {
+        tokio::time::sleep(COURSE).await;
+        let read = Arc::clone(&server);
+        let read = move || {
+            let course = Course::find(&read.course.root, Some(&read.course.folder))?;
+            Lessons::read(&course, &read.settings)?.versions()
+        };
+        // While files are being changed, it is as it was.
+        let Ok(Ok(now)) = tokio::task::spawn_blocking(read).await else { continue };
+        if now != kept {
+            match server.store.put_course(&now).await {
+                Ok(()) => kept = now,
+                Err(error) => refusal::note_seldom(&error.to_string()),
+            }
+        }
+    }
 }
 
 /// The time of this machine.
@@ -103,10 +131,14 @@ pub fn now() -> Millis {
 
 /// Serves until it is interrupted.
 pub fn serve(file: &Path, course: Option<&Path>, plain: bool) -> Result<bool> {
-    let (settings, course) = read(file, course)?;
+    let settings = Settings::read(file)?;
+    let course = Course::here(course.or(settings.course.as_deref()))?;
+    #[cfg(unix)]
+    crate::user::become_user(settings.user.as_deref())?;
     let failed = |error: std::io::Error| Error::Usage(format!("the server cannot be started: {error}"));
-    crate::worker::keep_from_judges(&course, &settings.database)?;
+    keep_from_judges(&course, &settings)?;
     let lessons = Lessons::read(&course, &settings)?;
+    let openid = settings.openid.as_ref().map(|of| openid::Provider::new(of, &settings)).transpose()?;
     let listen = settings.listen;
     let listener = std::net::TcpListener::bind(listen)
         .map_err(|error| Error::Usage(format!("listen = \"{listen}\": the address cannot be used: {error}")))?;
@@ -125,6 +157,7 @@ pub fn serve(file: &Path, course: Option<&Path>, plain: bool) -> Result<bool> {
             settings.address
         )?;
         store.put_limits(&settings.limits).await?;
+        store.put_course(&lessons.versions()?).await?;
         let _workers = crate::worker::start(&course, file, settings.workers);
         let guard = Guard::new(&settings);
         let lessons = RwLock::new(Arc::new(lessons));
@@ -134,11 +167,12 @@ pub fn serve(file: &Path, course: Option<&Path>, plain: bool) -> Result<bool> {
             store,
             lessons,
             guard,
-            streams: events::Streams::default(),
+            openid,
+            streams: events::streams(),
             bundle,
             plain,
         });
-        answers::serve(listener, server).await.map_err(failed)
-    })?;
-    Ok(true)
+        tokio::spawn(keep_course(Arc::clone(&server)));
+        match connections::serve(listener, answers::routes(server), CONNECTIONS.within_descriptors()).await {}
+    })
 }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use maud::html;
+use maud::{Markup, html};
 
 use crate::error::Error;
 use crate::serve::frame::{Page, problem};
@@ -39,7 +39,7 @@ impl From<class::Error> for Refusal {
         match error {
             class::Error::Refused(why) => said(StatusCode::TOO_MANY_REQUESTS, "Not now", &why),
             error => {
-                note_seldom(&error);
+                note_seldom(&error.to_string());
                 let sentence = "The database does not answer. Try again in a minute.";
                 said(StatusCode::INTERNAL_SERVER_ERROR, "This did not work", sentence)
             }
@@ -55,7 +55,11 @@ impl From<Error> for Refusal {
 
 /// A page that says a sentence.
 pub fn said(status: StatusCode, title: &str, sentence: &str) -> Refusal {
-    let main = html! { main.index { h1 { (title) } p.card role="alert" { (sentence) } } };
+    page_of(status, title, html! { main.index { h1 { (title) } p.card role="alert" { (sentence) } } })
+}
+
+/// A page that is no answer to what was asked.
+pub fn page_of(status: StatusCode, title: &str, main: Markup) -> Refusal {
     let page = Page { title: title.to_owned(), main, ..Page::default() };
     page.answer(status).unwrap_or_else(|error| lost(&error)).into()
 }
@@ -66,11 +70,11 @@ pub fn line(status: StatusCode, text: &str) -> Response {
 }
 
 /// Writes one line on the standard error, unless there was one just now.
-fn note_seldom(error: &class::Error) {
+pub fn note_seldom(error: &str) {
     static LAST: Mutex<Option<Instant>> = Mutex::new(None);
     let is_due = is_due(&mut LAST.lock().unwrap_or_else(PoisonError::into_inner), Instant::now());
     if is_due {
-        note!("note: {}", error.to_string().replace(char::is_control, " "));
+        note!("note: {}", error.replace(char::is_control, " "));
     }
 }
 

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use axum::extract::{Path, Query, State};
-use axum::http::StatusCode;
+use axum::http::{StatusCode, Uri};
 use class::store::{Position, Run, State as RunState, Verdict, Who};
 use maud::{Markup, PreEscaped, html};
 use serde::Deserialize;
@@ -42,9 +42,10 @@ pub async fn page(
     State(server): State<Arc<Server>>,
     asker: Asker,
     Path(id): Path<i64>,
+    uri: Uri,
     Query(Against { against }): Query<Against>,
 ) -> Answered {
-    let who = asker.who.ok_or_else(wanted)?;
+    let who = asker.who.ok_or_else(|| wanted(&server, &uri))?;
     let run = own(&server, &who, id).await?;
     let store = &server.store;
     let read = async {

@@ -2,7 +2,14 @@
 //! the link for a session: a program that looks at links in mails signs nobody in, and a link that a
 //! page elsewhere opens signs nobody in unseen.
 //!
-//! Another way to know who one is, as a university's login, ends in [`begin`], too.
+//! Another way to know who one is ends in [`begin`], too: a university's login ([`super::openid`]).
+//! LTI 1.3 would be the third. A learning platform's launch is a form that it posts with an ID token,
+//! after the same redirection with `state` and `nonce`: the address that takes it verifies the token
+//! as `openid` does, looks for its claim in the roster, and calls [`begin`] with the exercise that the
+//! launch names. The guard must let that one address be posted to from elsewhere. Deep linking answers a
+//! launch of the type `LtiDeepLinkingRequest` with the exercises of [`super::lessons`], each by its
+//! address. Passing grades back sends what [`super::marks::of_class`] computes to the platform's
+//! assignment service, whenever a verdict of a submission is stored.
 //!
 //! *Invariant:* a secret is in the link and in the cookie, and nowhere else: its hash is kept.
 
@@ -10,8 +17,8 @@ use std::sync::Arc;
 
 use axum::extract::rejection::FormRejection;
 use axum::extract::{Form, Path, State};
-use axum::http::StatusCode;
 use axum::http::header::{self, HeaderValue};
+use axum::http::{StatusCode, Uri};
 use axum::response::{IntoResponse as _, Redirect, Response};
 use class::settings::Settings;
 use class::store::Who;
@@ -20,8 +27,8 @@ use maud::{Markup, html};
 use serde::Deserialize;
 
 use super::guard::Asker;
-use super::refusal::{Answered, Refusal, line, said};
-use super::{Server, now};
+use super::refusal::{Answered, Refusal, line, page_of, said};
+use super::{Server, now, openid};
 use crate::serve::frame::Page;
 
 /// The time in which wrong links are counted.
@@ -36,10 +43,10 @@ pub fn cookie_name(settings: &Settings) -> String {
     }
 }
 
-/// The cookie with this value, for so many seconds.
-fn cookie(settings: &Settings, value: &str, seconds: i64) -> String {
+/// A cookie with this value, for so many seconds.
+pub fn cookie(settings: &Settings, name: &str, value: &str, seconds: i64) -> String {
     let secure = if settings.tls() { "; Secure" } else { "" };
-    format!("{}={value}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Lax{secure}", cookie_name(settings))
+    format!("{name}={value}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Lax{secure}")
 }
 
 /// The link with a secret.
@@ -106,15 +113,16 @@ pub async fn enter(
         return Err(line(StatusCode::BAD_REQUEST, "the form is not whole: open your link again").into());
     };
     let who = who(&server, &asker, &secret).await?;
-    begin(&server, &who).await
+    begin(&server, &who, "/").await
 }
 
-/// Begins the session of someone who is known, and leads to the first page.
-async fn begin(server: &Server, who: &Who) -> Answered {
+/// Begins the session of someone who is known, and leads to a page of this server.
+pub async fn begin(server: &Server, who: &Who, to: &str) -> Answered {
     let days = i64::from(server.settings.limits.session_days);
     let (value, now) = (secret::new()?, now());
     server.store.put_session(&secret::hash(&value), who, now, now + days * DAY).await?;
-    Ok(with_cookie(Redirect::to("/").into_response(), &cookie(&server.settings, &value, days * DAY / 1000)))
+    let cookie = cookie(&server.settings, &cookie_name(&server.settings), &value, days * DAY / 1000);
+    Ok(with_cookie(Redirect::to(to).into_response(), &cookie))
 }
 
 /// Ends the session.
@@ -122,19 +130,29 @@ pub async fn leave(State(server): State<Arc<Server>>, asker: Asker) -> Answered 
     if let Some(session) = &asker.session {
         server.store.end_session(session).await?;
     }
-    Ok(with_cookie(Redirect::to("/").into_response(), &cookie(&server.settings, "", 0)))
+    let gone = cookie(&server.settings, &cookie_name(&server.settings), "", 0);
+    Ok(with_cookie(Redirect::to("/").into_response(), &gone))
 }
 
-fn with_cookie(mut response: Response, cookie: &str) -> Response {
+/// An answer that sets one more cookie.
+pub fn with_cookie(mut response: Response, cookie: &str) -> Response {
     if let Ok(cookie) = HeaderValue::from_str(cookie) {
-        response.headers_mut().insert(header::SET_COOKIE, cookie);
+        response.headers_mut().append(header::SET_COOKIE, cookie);
     }
     response
 }
 
-/// The answer to someone who is not known.
-pub fn wanted() -> Refusal {
-    said(StatusCode::UNAUTHORIZED, "Please sign in", "Open the personal link that your teacher has sent you.")
+/// The answer to someone who is not known, and wanted this.
+pub fn wanted(server: &Server, wanted: &Uri) -> Refusal {
+    let offer = server.openid.as_ref().map(|provider| openid::offer(provider, wanted));
+    let main = html! {
+        main.index {
+            h1 { "Please sign in" }
+            (offer.unwrap_or_default())
+            p.card role="alert" { "Open the personal link that your teacher has sent you." }
+        }
+    };
+    page_of(StatusCode::UNAUTHORIZED, "Please sign in", main)
 }
 
 /// Who is signed in, and the way out.
@@ -157,9 +175,10 @@ mod tests {
 
     #[test]
     fn with_tls_the_cookie_is_of_this_host_alone() {
-        let cookie = cookie(&settings("https://class.example"), "v", 60);
+        let of = |settings: &Settings| cookie(settings, &cookie_name(settings), "v", 60);
+        let cookie = of(&settings("https://class.example"));
         assert_eq!(cookie, "__Host-class=v; Path=/; Max-Age=60; HttpOnly; SameSite=Lax; Secure");
-        let cookie = super::cookie(&settings("http://127.0.0.1:8391"), "v", 60);
+        let cookie = of(&settings("http://127.0.0.1:8391"));
         assert_eq!(cookie, "class_8391=v; Path=/; Max-Age=60; HttpOnly; SameSite=Lax");
     }
 
