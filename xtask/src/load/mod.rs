@@ -90,7 +90,14 @@ pub fn run(options: &Options) -> Result<(), Error> {
     // Something is compiled for the first verdict.
     judged(&mut browsers[0], options, &format!("{text}// first\n")).map_err(Error::Server)?;
     let before = server.memory();
-    let (waits, lost) = save_and_run(&mut browsers, options, &text);
+    let (waits, lost, half_way) = std::thread::scope(|scope| {
+        let half_way = scope.spawn(|| {
+            std::thread::sleep(Duration::from_secs(30 * options.minutes));
+            server.memory()
+        });
+        let (waits, lost) = save_and_run(&mut browsers, options, &text);
+        (waits, lost, half_way.join().unwrap_or(before))
+    });
     let after = server.memory();
     let processor = server.processor();
     let (pages, seconds) = read_pages(&mut browsers, options);
@@ -109,7 +116,13 @@ pub fn run(options: &Options) -> Result<(), Error> {
     println!("start to first page {:8.0} ms", 1e3 * first_page.as_secs_f64());
     println!("pages               {:8.0} a second", pages / seconds);
     println!("processor time      {:8.2} ms a page", 1e3 * processor / pages);
-    println!("memory              {:8.0} MiB before, {:.0} MiB after", before, after);
+    for (of, [before, half_way, after]) in [
+        ("server", [before.server, half_way.server, after.server]),
+        ("workers", [before.workers, half_way.workers, after.workers]),
+    ] {
+        println!("memory, {of:<12}{before:8.0} MiB, {half_way:.0} MiB half-way, {after:.0} MiB at the end");
+    }
+    println!("load of the machine {:>8}", server::load());
     match lost {
         0 => Ok(()),
         _ => Err(Error::Lost(several(lost as usize, "run"))),

@@ -135,22 +135,36 @@ impl Server {
         self.links.iter().map(one).collect()
     }
 
-    /// The memory of the server and its workers, in MiB.
-    pub fn memory(&self) -> f64 {
-        let Some(server) = self.running.as_ref().map(Child::id) else { return 0.0 };
-        let processes = fs::read_dir("/proc").into_iter().flatten().filter_map(Result::ok);
+    /// The memory of the server and of its workers.
+    pub fn memory(&self) -> Memory {
+        let Some(server) = self.running.as_ref().map(Child::id) else { return Memory::default() };
         let stat = |path: &Path, name: &str| {
             let text = fs::read_to_string(path.join("status")).ok()?;
             let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
             line.split_ascii_whitespace().next()?.parse::<u64>().ok()
         };
-        let own = |path: &Path| {
-            path.file_name().is_some_and(|name| *name == *server.to_string())
-                || stat(path, "PPid") == Some(u64::from(server))
-        };
-        let all = processes.map(|process| process.path()).filter(|path| own(path));
-        all.filter_map(|path| stat(&path, "VmRSS")).sum::<u64>() as f64 / 1024.0
+        let memory = |path: &Path| stat(path, "VmRSS").unwrap_or(0) as f64 / 1024.0;
+        let processes = fs::read_dir("/proc").into_iter().flatten().filter_map(Result::ok);
+        let children = processes.map(|process| process.path());
+        let children = children.filter(|path| stat(path, "PPid") == Some(u64::from(server)));
+        Memory {
+            server: memory(&Path::new("/proc").join(server.to_string())),
+            workers: children.map(|path| memory(&path)).sum(),
+        }
     }
+}
+
+/// Memory in MiB.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Memory {
+    pub server: f64,
+    pub workers: f64,
+}
+
+/// How many threads wanted a core within the last minute: others may work on the machine, too.
+pub fn load() -> String {
+    let averages = fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    averages.split(' ').next().unwrap_or_default().to_owned()
 }
 
 /// The processor's ticks a second, on Linux.
