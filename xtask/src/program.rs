@@ -195,42 +195,44 @@ pub fn target(root: &Path) -> Result<PathBuf, Failed> {
     Ok(metadata["target_directory"].as_str().map_or_else(|| root.join("target"), PathBuf::from))
 }
 
-/// A program of this workspace, which cargo builds, beside this one. With `COALESCE_BUILT` in the
-/// environment it is there already: cargo would compile it anew, with the features that it has
-/// alone.
+/// A program of this workspace, which cargo builds, beside this one.
 ///
 /// # Errors
 ///
-/// If it does not compile.
+/// As [`built`].
 pub fn sibling(package: &str) -> Result<PathBuf, Failed> {
-    let own = env::current_exe().unwrap_or_default();
-    let program = own.with_file_name(package).with_extension(env::consts::EXE_EXTENSION);
-    if env::var_os("COALESCE_BUILT").is_some() && program.is_file() {
-        return Ok(program);
-    }
-    let mut build = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    build.args(["build", "--quiet", "-p", package]).current_dir(env!("CARGO_MANIFEST_DIR"));
-    if own.parent().is_some_and(|folder| folder.ends_with("release")) {
-        build.arg("--release");
-    }
-    succeed(&mut build)?;
-    Ok(program)
+    built(package, &[])
 }
 
 /// `learn` with the commands for a class, which cargo builds, beside this one.
 ///
 /// # Errors
 ///
-/// As [`succeed`].
+/// As [`built`].
 pub fn learn_with_class() -> Result<PathBuf, Failed> {
+    built("learn", &["--features", "class"])
+}
+
+/// A package's program beside this one, which cargo builds with these features. With
+/// `COALESCE_BUILT` in the environment it is there already: cargo would compile it anew, with the
+/// features of its package alone.
+///
+/// # Errors
+///
+/// If it does not compile.
+fn built(package: &str, features: &[&str]) -> Result<PathBuf, Failed> {
     let own = env::current_exe().unwrap_or_default();
+    let program = own.with_file_name(package).with_extension(env::consts::EXE_EXTENSION);
+    if env::var_os("COALESCE_BUILT").is_some() && program.is_file() {
+        return Ok(program);
+    }
     let mut build = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    build.args(["build", "--quiet", "-p", "learn", "--features", "class"]).current_dir(env!("CARGO_MANIFEST_DIR"));
+    build.args(["build", "--quiet", "-p", package]).args(features).current_dir(env!("CARGO_MANIFEST_DIR"));
     if own.parent().is_some_and(|folder| folder.ends_with("release")) {
         build.arg("--release");
     }
     succeed(&mut build)?;
-    Ok(own.with_file_name("learn").with_extension(env::consts::EXE_EXTENSION))
+    Ok(program)
 }
 
 /// The elements of a list; empty for anything else.

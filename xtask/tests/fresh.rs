@@ -1,6 +1,8 @@
 //! Tests that what is checked in matches what it is made of: the PTX the kernels' sources, the
-//! pictures of the documents the simulator's rules. No compiler for GPU kernels is needed.
+//! pictures of the documents the simulator's rules. Also that programs and tests share one build of
+//! the simulator. No compiler for GPU kernels is needed.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
@@ -38,4 +40,27 @@ fn check(kernels: &Path, library: &str) {
 fn the_pictures_that_are_checked_in_are_as_they_would_be_drawn() {
     let mut command = assert_cmd::Command::new(env!("CARGO_BIN_EXE_xtask"));
     command.args(["pictures", "--check"]).assert().success().stdout("");
+}
+
+/// Packages and their features, as `cargo tree` lists them with these arguments.
+fn features(arguments: &[&str]) -> BTreeSet<String> {
+    let mut command = assert_cmd::Command::new(env!("CARGO"));
+    command.args(["tree", "--offline", "--prefix", "none", "--format", "{p} {f}"]).args(arguments);
+    let output = command.current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/..")).assert().success();
+    let text = String::from_utf8_lossy(&output.get_output().stdout).into_owned();
+    text.lines().map(|line| line.trim_end_matches(" (*)").trim_end().to_owned()).collect()
+}
+
+/// With other features of what the simulator depends on, cargo would compile the simulator again.
+#[test]
+fn programs_and_tests_share_the_simulator() {
+    let package = |line: &str| line.split(' ').take(2).collect::<Vec<_>>().join(" ");
+    let below: BTreeSet<String> =
+        features(&["-p", "coalesce-simt", "-e", "no-dev"]).iter().map(|line| package(line)).collect();
+    let tested = features(&[]);
+    for program in ["host", "learn", "xtask", "coalesce"] {
+        let built = features(&["-p", program, "-e", "no-dev"]);
+        let other: Vec<_> = built.difference(&tested).filter(|line| below.contains(&package(line))).collect();
+        assert!(other.is_empty(), "`cargo test` builds these of {program} with other features: {other:?}");
+    }
 }

@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
 use class::settings::Limits;
@@ -26,27 +25,8 @@ pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
 }
 
-/// The program: a copy, because another `cargo` may build it without the feature meanwhile, while
-/// tests still start it. It lies beside the program, which looks for libraries there.
-pub fn program() -> &'static Path {
-    const NAME: &str = "learn-of-class-";
-    static COPY: LazyLock<PathBuf> = LazyLock::new(|| {
-        let program = Path::new(env!("CARGO_BIN_EXE_learn"));
-        let folder = program.parent().unwrap();
-        for file in std::fs::read_dir(folder).unwrap().flatten() {
-            let name = file.file_name();
-            let Some(id) = name.to_str().and_then(|name| name.strip_prefix(NAME)) else { continue };
-            if !Path::new("/proc").join(id).exists() {
-                // One of tests that have ended; others may remove it, too.
-                let _ = std::fs::remove_file(file.path());
-            }
-        }
-        let copy = folder.join(format!("{NAME}{}", std::process::id()));
-        std::fs::copy(program, &copy).unwrap();
-        copy
-    });
-    &COPY
-}
+/// The program.
+pub const PROGRAM: &str = env!("CARGO_BIN_EXE_learn");
 
 /// A file of the clone's course.
 pub fn file(name: &str) -> String {
@@ -87,7 +67,7 @@ impl Class {
 
     /// A worker's process.
     pub fn worker(&self) -> Worker {
-        let mut command = Command::new(program());
+        let mut command = Command::new(PROGRAM);
         command.args(["worker", "--database", &self.address]).current_dir(root());
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         Worker(command.spawn().unwrap())

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use class::store::Who;
 
-use crate::database::{Class, program, root};
+use crate::database::{Class, PROGRAM, root};
 use crate::http::Browser;
 
 /// How long it may take to answer.
@@ -94,7 +94,7 @@ impl Server {
 }
 
 fn spawn(file: &PathBuf) -> Child {
-    let mut command = Command::new(program());
+    let mut command = Command::new(PROGRAM);
     command.args(["serve", "--plain", "--class"]).arg(file).current_dir(root());
     let log = fs::File::create(file.with_extension("log")).unwrap();
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log).spawn().unwrap()

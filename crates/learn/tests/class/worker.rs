@@ -3,7 +3,7 @@
 use class::settings::Limits;
 use class::store::{State, Verdict};
 
-use crate::database::{Class, PATIENCE, file, program, root};
+use crate::database::{Class, PATIENCE, PROGRAM, file, root};
 
 impl Class {
     fn verdict(&self, run: i64) -> Verdict {
@@ -130,7 +130,7 @@ fn a_worker_names_what_is_wrong() {
 
 /// The program's exit code, and what it says on the standard error.
 fn learn(arguments: &[&str]) -> (Option<i32>, String) {
-    let mut command = std::process::Command::new(program());
+    let mut command = std::process::Command::new(PROGRAM);
     let output = command.args(arguments).current_dir(root()).output().unwrap();
     (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
 }
