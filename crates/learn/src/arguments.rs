@@ -4,6 +4,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use simt::orders::DrawnOrder;
 
 /// An exercise by its name, or the next one.
 #[derive(Args, Debug)]
@@ -19,13 +20,26 @@ pub struct Named {
     pub name: String,
 }
 
-/// The argument of `run` and `grade` about orders of blocks and warps.
+/// The arguments of `run` and `grade` about orders of blocks and warps.
 #[derive(Args, Clone, Copy, Debug)]
 pub struct Orders {
     /// Compare the results in this many other orders of blocks and warps at each size, drawn from
     /// --seed [default: up to 10, as many as take little time]
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub schedules: Option<u32>,
+    /// Compare the results in this order, which a report named, at each size
+    #[arg(long, value_name = "ORDER", conflicts_with = "schedules", value_parser = str::parse::<DrawnOrder>)]
+    pub schedule: Option<DrawnOrder>,
+}
+
+impl Orders {
+    /// What marks depend on.
+    pub fn basis(self) -> String {
+        match self.schedule {
+            Some(order) => order.to_string(),
+            None => self.schedules.unwrap_or(0).to_string(),
+        }
+    }
 }
 
 /// The arguments of `run` and `watch`.

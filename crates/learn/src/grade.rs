@@ -284,13 +284,13 @@ fn basis(exercise: &Exercise, compiler: &Compiler, judges: &Judges<'_>) -> Resul
     let program = programs::own_program();
     let program = fs::read(&program).map_err(Error::reading(&program))?;
     let Judges { limits, seed, orders, .. } = judges;
-    let orders = orders.schedules.unwrap_or(0);
+    let orders = orders.basis();
     let mut parts = vec![
         program,
         compiler.basis()?.into_bytes(),
         limits.basis().into_bytes(),
         seed.to_le_bytes().into(),
-        orders.to_le_bytes().into(),
+        orders.into_bytes(),
     ];
     parts.extend(digest::contents(&exercise.deciding_files())?);
     Ok(digest::of(&parts.iter().map(Vec::as_slice).collect::<Vec<_>>()))
@@ -299,7 +299,7 @@ fn basis(exercise: &Exercise, compiler: &Compiler, judges: &Judges<'_>) -> Resul
 /// What decides the marks of all parts of a class, but for the seed: not this program, which each
 /// machine may have compiled for itself.
 fn shared_basis(exercises: &[Exercise], options: &Options) -> Result<Vec<String>> {
-    let orders = options.orders.schedules.unwrap_or(0);
+    let orders = options.orders.basis();
     let mut parts = vec![options.limits.basis(), format!("{orders} {}", options.student_time_limit)];
     for exercise in exercises {
         let files = digest::contents(&exercise.deciding_files())?;

@@ -269,6 +269,9 @@ impl Judges<'_> {
         if let Some(schedules) = self.orders.schedules {
             command.arg("--schedules").arg(schedules.to_string());
         }
+        if let Some(order) = self.orders.schedule {
+            command.arg("--schedule").arg(order.to_string());
+        }
         command.args(no_sandbox.then_some("--no-sandbox"));
         command.args((self.pages != Pages::None).then_some("--events"));
         command.args((self.pages == Pages::Unexplained).then_some("--unexplained"));
@@ -328,7 +331,8 @@ pub fn grade_one(course: &Course, options: &GradeOneOptions) -> Result<bool> {
     }
     let Limits { step_limit: steps, fault_limit: faults, .. } = options.limits;
     let limits = LaunchLimits { steps, faults, cancel: Some(&TIME_IS_UP) };
-    let judging = Judging { limits, schedules: options.orders.schedules, ..Judging::seeded(options.seed) };
+    let Orders { schedules, schedule } = options.orders;
+    let judging = Judging { limits, schedules, schedule, ..Judging::seeded(options.seed) };
     let judging = if options.events { Judging { lines: true, tell: events::tell, ..judging } } else { judging };
     let mark = match judge(&exercise, &options.file, &compiler, judging) {
         Ok(verdict) => {

@@ -4,7 +4,7 @@
 //! At each size, the last block runs first in one order, each warp runs as far as it can in
 //! another, and the others are drawn from the seed ([`DrawnOrder::nth`]). At sizes that are not
 //! costly, and the cheapest of those that are, the stores of some instructions are late in a few
-//! more, as those before an unlock without a release may be. At one size, blocks are also resident
+//! more, and reads early, as they may be without a release or an acquire. At one size, blocks are also resident
 //! together as on models of GPUs. A costly size has fewer orders, so that judging takes little
 //! longer. A kernel that takes long on purpose, or does something else at a large size, must not
 //! avoid the comparison: each size has at least [`FEWEST`] orders, and the largest ones have one or
@@ -19,12 +19,12 @@ use goals::metric::Launched;
 use indexmap::IndexMap;
 use simt::orders::{DrawnOrder, Start, Strategy};
 use simt::{Checks, Model};
-use timeline::{Differing, Names, Timeline};
+use timeline::{Differing, Names};
 
 use crate::comparison::compare;
 use crate::runs::{Judge, Judged, Setting, Stop};
 use crate::schedule::Schedule;
-use crate::verdict::{Failure, OtherOrders, Position, Wrong};
+use crate::verdict::{Failure, OtherOrders, Position, Story, Wrong};
 
 /// Orders at a size that is cheap: the last block first, each warp as far as it can, and a
 /// portfolio.
@@ -89,7 +89,7 @@ fn order(seed: u64, index: u64, points: u64) -> DrawnOrder {
 /// stands for a barrier must be one.
 fn far_apart(seed: u64) -> DrawnOrder {
     let strategy = Strategy::Priorities { depth: 1, points: 0 };
-    DrawnOrder { seed, strategy, resident: None, start: Some(Start::Down), lanes: 0, weak: 0, late: 0 }
+    DrawnOrder { start: Some(Start::Down), ..DrawnOrder::new(seed, strategy) }
 }
 
 impl Judge<'_> {
@@ -107,12 +107,11 @@ impl Judge<'_> {
         for place in places() {
             let mut tried = Tried::default();
             self.drawn(&module, place, FEWEST, &mut tried)?;
-            if self.judging.schedules.is_none()
-                && (place.steps <= BUDGET || late_at.is_some_and(|late_at| late_at.sizes == place.sizes))
-            {
+            let is_open = self.judging.schedules.is_none() && self.judging.schedule.is_none();
+            if is_open && (place.steps <= BUDGET || late_at.is_some_and(|late_at| late_at.sizes == place.sizes)) {
                 self.with_late_stores(&module, place, &mut tried)?;
             }
-            if on_models == Some(place.sizes) {
+            if on_models == Some(place.sizes) && self.judging.schedule.is_none() {
                 for model in MODELS.into_iter().filter_map(Model::named) {
                     self.on_model(&self.ordered(ptx, Some(model), all())?, model, place, &mut tried)?;
                 }
@@ -134,7 +133,7 @@ impl Judge<'_> {
         let place = Place { sizes, values, right, steps: steps(launches) };
         let module = self.ordered(ptx, None, std::iter::once(place))?;
         let mut tried = Tried::default();
-        let order = far_apart(self.judging.seed);
+        let order = self.judging.schedule.unwrap_or_else(|| far_apart(self.judging.seed));
         let ran = module.run_in_order(self.exercise, sizes, values, order, None);
         self.compared(ran, Schedule::Order(order), place, &mut tried)?;
         self.judged(tried, ptx, place)
@@ -154,9 +153,13 @@ impl Judge<'_> {
         opened.map_err(|error| self.stopped_by(Problem::Device(error), costliest.sizes))
     }
 
-    /// Runs as many orders as are asked for, else as a size of this cost has, and at least
+    /// Runs the order that is asked for, or as many as are, else as a size of this cost has, and at least
     /// `fewest`.
     fn drawn(&self, module: &Module, place: Place<'_>, fewest: u64, tried: &mut Tried) -> Judged {
+        if let Some(order) = self.judging.schedule {
+            let ran = module.run_in_order(self.exercise, place.sizes, place.values, order, None);
+            return self.compared(ran, Schedule::Order(order), place, tried);
+        }
         let mut points = 0;
         let affordable = (BUDGET / place.steps.max(1)).clamp(fewest, MOST);
         for index in 0..self.judging.schedules.map_or(affordable, u64::from) {
@@ -227,17 +230,17 @@ impl Judge<'_> {
     fn judged(&self, tried: Tried, ptx: &Path, place: Place<'_>) -> Judged {
         let Tried { count: of, wrong, first } = tried;
         let Some((first, failure)) = first else { return Ok(()) };
-        let timeline = match (&first, &failure) {
-            (Schedule::Order(order), Failure::Wrong(_, wrong)) => self.timeline(ptx, place, *order, wrong),
+        let story = match (&first, &failure) {
+            (Schedule::Order(order), Failure::Wrong(_, wrong)) => self.story(ptx, place, *order, wrong),
             _ => None,
         };
         let (sizes, failure) = (place.sizes.clone(), Box::new(failure));
-        Err(Failure::OtherOrders(Box::new(OtherOrders { sizes, wrong, of, first, failure, timeline })).into())
+        Err(Failure::OtherOrders(Box::new(OtherOrders { sizes, wrong, of, first, failure, story })).into())
     }
 
     /// How the wrong element of this order comes about, or one of the same buffer in a simpler
     /// order, if there is one launch, and its accesses show it.
-    fn timeline(&self, ptx: &Path, place: Place<'_>, order: DrawnOrder, wrong: &Wrong) -> Option<Timeline> {
+    fn story(&self, ptx: &Path, place: Place<'_>, order: DrawnOrder, wrong: &Wrong) -> Option<Story> {
         let Place { sizes, values, right, steps } = place;
         let module = self.ordered(ptx, None, std::iter::once(place)).ok()?.at_fixed_addresses();
         let run = |order, follows| module.run_in_order(self.exercise, sizes, values, order, follows);
@@ -258,12 +261,13 @@ impl Judge<'_> {
         };
         let (position, drawn, places) = differing(order).ok()??;
         // At a large size, the order that was found is explained.
-        let points = if steps <= BUDGET { drawn.points } else { 0 };
+        let is_given = self.judging.schedule.is_some();
+        let points = if steps <= BUDGET && !is_given { drawn.points } else { 0 };
         let found = Differing { order, place: position, interruptions: drawn.interruptions };
         let simpler = timeline::simplest(found, (self.judging.seed, points), &mut |order| {
             Ok::<_, Problem>(differing(order)?.map(|(position, drawn, _)| (position, drawn.interruptions)))
         });
-        let Differing { order, place: position, .. } = simpler.ok()?;
+        let Differing { order, place: position, interruptions } = simpler.ok()?;
 
         let follow = |order, followed| {
             let mut outcome = run(order, Some(followed))?;
@@ -282,7 +286,8 @@ impl Judge<'_> {
         let BufferPlace { address, pitch, .. } = places[&position.buffer];
         let address = address + position.row.unwrap_or(0) as u64 * pitch + position.column as u64 * u64::from(width);
         let names = Names { module: "kernel.ptx", value: &value, global: &global };
-        timeline::explain(&follow, order, (address, width), &names).ok()?
+        let timeline = timeline::explain(&follow, order, (address, width), &names).ok()?;
+        Some(Story { order, interruptions, timeline })
     }
 
     /// The element at an address of global memory.

@@ -19,7 +19,7 @@ use wording::units::{as_fast, milliseconds};
 use wording::{WIDTH, number, printable, several};
 
 use crate::runs::shown;
-use crate::verdict::{Ended, Failure, Gain, GoalResult, OtherOrders, Times, Verdict, Wrong};
+use crate::verdict::{Ended, Failure, Gain, GoalResult, OtherOrders, Story, Times, Verdict, Wrong};
 
 const GOOD: Style = AnsiColor::Green.on_default().bold();
 const BAD: Style = AnsiColor::Red.on_default().bold();
@@ -147,7 +147,7 @@ impl Report<'_> {
 
     /// A kernel that is right by luck.
     fn other_orders(&self, text: &mut String, others: &OtherOrders) {
-        let OtherOrders { sizes, wrong, of, first, failure, timeline } = others;
+        let OtherOrders { sizes, wrong, of, first, failure, story } = others;
         let verb = if *wrong == 1 { "gives" } else { "give" };
         let place = shown(sizes);
         let what = format!("{wrong} of {of} other orders of blocks and warps {verb} another result, at {place}:");
@@ -161,8 +161,13 @@ impl Report<'_> {
             other => self.failure(text, other),
         }
         paragraph(text, "       ", &format!("In the first of these orders, {first}."));
-        if let Some(timeline) = timeline {
-            let _ = write!(text, "\n{}\n", timeline.text("       ", WIDTH));
+        if let Some(Story { order, interruptions, timeline }) = story {
+            if !first.is(order) {
+                let _ = writeln!(text, "       {}: --schedule {order}", timeline::likewise(*interruptions));
+            }
+            if let Some(timeline) = timeline {
+                let _ = write!(text, "\n{}\n", timeline.text("       ", WIDTH));
+            }
         }
         paragraph(
             text,

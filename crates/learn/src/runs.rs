@@ -13,6 +13,7 @@ use exercise::data::{Buffers, Sizes};
 use exercise::fault::{Fault, Problem};
 use exercise::run::{Kernels, LaunchLimits, Module, Outcome, draw_values};
 use goals::metric::Launched;
+use simt::orders::DrawnOrder;
 use simt::{Checks, Model};
 
 use crate::comparison::compare;
@@ -48,6 +49,8 @@ pub struct Judging {
     /// In how many other orders of blocks and warps to run at each size; `None`: as many as take
     /// little time.
     pub schedules: Option<u32>,
+    /// The only other order to run in.
+    pub schedule: Option<DrawnOrder>,
     /// What a launch may take.
     pub limits: LaunchLimits,
     /// Is told of each step before it begins.
@@ -62,6 +65,7 @@ impl Judging {
             gpu: None,
             lines: false,
             schedules: None,
+            schedule: None,
             limits: LaunchLimits { steps: STEPS, faults: simt::limits::DEFAULT_FAULT_LIMIT, cancel: None },
             tell: |_| {},
         }

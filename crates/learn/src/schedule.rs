@@ -15,6 +15,13 @@ pub enum Schedule {
     Model(&'static Model),
 }
 
+impl Schedule {
+    /// Whether it is this order.
+    pub fn is(&self, order: &DrawnOrder) -> bool {
+        matches!(self, Self::Order(own) if own == order)
+    }
+}
+
 impl fmt::Display for Schedule {
     /// In words, and the text form of an order.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

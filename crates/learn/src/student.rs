@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use exercise::Exercise;
 use wording::{WIDTH, several};
 
-use crate::arguments::RunArguments;
+use crate::arguments::{Orders, RunArguments};
 use crate::compile::Compiler;
 use crate::course::Course;
 use crate::error::{Error, Result};
@@ -140,7 +140,8 @@ pub fn tried(
     if let Some(why) = gpu.and_then(|_| why_not_on_a_gpu(exercise)) {
         note!("note: --device: {why}");
     }
-    let judging = Judging { seed, gpu, schedules: arguments.orders.schedules, ..judging };
+    let Orders { schedules, schedule } = arguments.orders;
+    let judging = Judging { seed, gpu, schedules, schedule, ..judging };
     let verdict = judge(exercise, &exercise.student_file(), compiler, judging)?;
     if matches!(verdict.failure, Some(Failure::Predictions))
         && verdict.predictions.iter().all(|prediction| prediction.predicted.is_some())

@@ -7,6 +7,7 @@ use exercise::questions::PredictionResult;
 use goals::goal::Goal;
 use goals::metric::Blamed;
 use goals::seen::Seen;
+use simt::orders::DrawnOrder;
 use simt::prediction::Queue;
 use timeline::Timeline;
 
@@ -119,6 +120,17 @@ pub struct OtherOrders {
     /// What is wrong in it.
     pub failure: Box<Failure>,
     /// How it comes about, if few accesses show it.
+    pub story: Option<Story>,
+}
+
+/// How a wrong result comes about in an order with few interruptions.
+#[derive(Debug)]
+pub struct Story {
+    /// The order.
+    pub order: DrawnOrder,
+    /// How often warps are interrupted in it.
+    pub interruptions: u64,
+    /// What the threads that matter do.
     pub timeline: Option<Timeline>,
 }
 

@@ -51,7 +51,8 @@ pub enum Start {
 /// Asks for a drawn order. The same request gives the same run, on any machine and number of cores.
 ///
 /// As text: `random:EVERY:SEED`, `pct:DEPTH:POINTS:SEED` or `usual:SEED`, then, if given,
-/// `,lanes=N`, `,weak=N`, `,late=N`, `,resident=N` and `,start=up`, `down` or `shuffled`. Or
+/// `,lanes=N`, `,weak=N`, `,late=N`, `,stale=N`, `,at=strong`,
+/// `,resident=N` and `,start=up`, `down` or `shuffled`. Or
 /// `switch:` and a list, in which `0.1@3-2.0+` says: in place of the third access of block 0's
 /// warp 1, block 2's warp 0 goes on.
 ///
@@ -85,6 +86,12 @@ pub struct DrawnOrder {
     /// and 4, 5 and 6, ... the same for the next bit of the number; 0: none. So up to twice the
     /// bits of the largest number, each two instructions are apart in both directions.
     pub late: u32,
+    /// One in this many reads finds an older value, where nothing makes the reading thread know of
+    /// the newer one: no acquire, fence or barrier since, and no read of its block; 0: none does.
+    pub stale: u32,
+    /// Whether warps are interrupted only at accesses that may conflict with others without a race:
+    /// those that are volatile, relaxed or atomic, if the kernel has any.
+    pub strong: bool,
 }
 
 /// What a run in a drawn order did.
@@ -106,17 +113,17 @@ pub struct Drawn {
 /// The portfolio of [`DrawnOrder::nth`], which repeats: no strategy finds all bugs.
 const PORTFOLIO: [Kind; 12] = [
     Kind::Lanes(2),
-    Kind::Long,
-    Kind::Priorities,
+    Kind::Long { every: 16, strong: false },
+    Kind::Priorities { strong: true },
     Kind::Lanes(8),
     Kind::Lanes(2),
-    Kind::Long,
-    Kind::Priorities,
+    Kind::Long { every: 4, strong: true },
+    Kind::Priorities { strong: false },
     Kind::Lanes(8),
-    Kind::Weak(2),
-    Kind::Weak(4),
-    Kind::Weak(2),
-    Kind::Weak(4),
+    Kind::Weak(2, 4),
+    Kind::Weak(4, 2),
+    Kind::Weak(2, 4),
+    Kind::Weak(4, 2),
 ];
 
 #[derive(Clone, Copy)]
@@ -124,11 +131,17 @@ enum Kind {
     /// Interrupted at each access, and at one in this many lanes separate: small kernels have few
     /// accesses, and large ones take longer with many separations.
     Lanes(u32),
-    /// Long turns.
-    Long,
-    Priorities,
-    /// Interrupted at each access, and one in this many stores is seen late.
-    Weak(u32),
+    /// Long turns; `strong` as in [`DrawnOrder`].
+    Long {
+        every: u32,
+        strong: bool,
+    },
+    Priorities {
+        strong: bool,
+    },
+    /// Interrupted at each access; one in this many stores is seen late, and one in this many reads
+    /// finds an older value.
+    Weak(u32, u32),
 }
 
 /// A launch in a drawn order may take this many times as many warp instructions as in the usual
@@ -137,6 +150,11 @@ const TIMES_STEPS: u64 = 16;
 const MORE_STEPS: u64 = 1 << 20;
 
 impl DrawnOrder {
+    /// This strategy and nothing unusual besides: what else is not given is drawn.
+    pub const fn new(seed: u64, strategy: Strategy) -> Self {
+        Self { seed, strategy, resident: None, start: None, lanes: 0, weak: 0, late: 0, stale: 0, strong: false }
+    }
+
     /// A limit of warp instructions for a launch in a drawn order, which took `usual` in the usual
     /// one.
     pub fn step_limit(usual: u64) -> u64 {
@@ -147,33 +165,30 @@ impl DrawnOrder {
     /// block; the others are drawn by several strategies, each with its own seed. `points` is what
     /// an earlier run of this portfolio passed, or an estimate: see [`Strategy::Priorities`].
     pub fn nth(seed: u64, index: u64, points: u64) -> Self {
-        let plain = Self { seed, strategy: Strategy::Usual, resident: None, start: None, lanes: 0, weak: 0, late: 0 };
         let Some(drawn) = index.checked_sub(1) else {
-            return Self { resident: Some(1), start: Some(Start::Down), ..plain };
+            return Self { resident: Some(1), start: Some(Start::Down), ..Self::new(seed, Strategy::Usual) };
         };
         // A short number that differs for each order: people copy it.
         let seed = seed.wrapping_mul(1000).wrapping_add(index);
         let priorities = || Strategy::Priorities { depth: 1 + Dice::new(seed).below(10) as u32, points };
-        let (strategy, lanes, weak) = match PORTFOLIO[(drawn % PORTFOLIO.len() as u64) as usize] {
-            Kind::Lanes(one_in) => (Strategy::Random { every: 1 }, one_in, 0),
-            Kind::Long => (Strategy::Random { every: 16 }, 0, 0),
-            Kind::Priorities => (priorities(), 0, 0),
-            Kind::Weak(one_in) => (Strategy::Random { every: 1 }, 0, one_in),
-        };
-        Self { seed, strategy, lanes, weak, ..plain }
+        let random = |every| Self::new(seed, Strategy::Random { every });
+        match PORTFOLIO[(drawn % PORTFOLIO.len() as u64) as usize] {
+            Kind::Lanes(lanes) => Self { lanes, ..random(1) },
+            Kind::Long { every, strong } => Self { strong, ..random(every) },
+            Kind::Priorities { strong } => Self { strong, ..Self::new(seed, priorities()) },
+            Kind::Weak(weak, stale) => Self { weak, stale, ..random(1) },
+        }
     }
 
     /// The order that these switches describe.
     pub fn of_switches(switches: Switches) -> Self {
-        let strategy = Strategy::Switches(switches);
-        Self { seed: 0, strategy, resident: None, start: None, lanes: 0, weak: 0, late: 0 }
+        Self::new(0, Strategy::Switches(switches))
     }
 
     /// After each access the next warp is drawn, and the stores of the instructions that `late`
-    /// stands for are seen late: see [`DrawnOrder::late`].
+    /// stands for are seen late: see [`DrawnOrder::late`]. One read in two finds an older value.
     pub fn of_late_stores(seed: u64, late: u32) -> Self {
-        let strategy = Strategy::Random { every: 1 };
-        Self { seed, strategy, resident: None, start: None, lanes: 0, weak: 0, late }
+        Self { late, stale: 2, ..Self::new(seed, Strategy::Random { every: 1 }) }
     }
 
     /// The order in words, as the end of a sentence: which warp goes on, and what else is unusual.
@@ -198,6 +213,9 @@ impl DrawnOrder {
                 }
             ),
         };
+        if self.strong {
+            words += ", but only before those that are volatile, relaxed or atomic";
+        }
         if self.start == Some(Start::Down) {
             words += ", the last block first";
         }
@@ -210,13 +228,16 @@ impl DrawnOrder {
         if self.late > 0 {
             words += "; other warps see the stores of some instructions late, as weak memory allows";
         }
+        if self.stale > 0 {
+            words += &format!("; one read in {} may find an older value, as weak memory allows", self.stale);
+        }
         words
     }
 }
 
 impl fmt::Display for DrawnOrder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { seed, strategy, resident, start, lanes, weak, late } = self;
+        let Self { seed, strategy, resident, start, lanes, weak, late, stale, strong } = self;
         match strategy {
             Strategy::Random { every } => write!(f, "random:{every}:{seed}")?,
             Strategy::Priorities { depth, points } => write!(f, "pct:{depth}:{points}:{seed}")?,
@@ -231,6 +252,12 @@ impl fmt::Display for DrawnOrder {
         }
         if *late > 0 {
             write!(f, ",late={late}")?;
+        }
+        if *stale > 0 {
+            write!(f, ",stale={stale}")?;
+        }
+        if *strong {
+            f.write_str(",at=strong")?;
         }
         if let Some(resident) = resident {
             write!(f, ",resident={resident}")?;
@@ -251,7 +278,7 @@ impl FromStr for DrawnOrder {
         let wrong = || {
             format!(
                 "'{text}' is no order: give random:EVERY:SEED, pct:DEPTH:POINTS:SEED or usual:SEED, then, if you like, \
-                 ,lanes=N ,weak=N ,late=N ,resident=N ,start=up|down|shuffled; or switch:0.1@3-2.0 and so on"
+                 ,lanes=N ,weak=N ,late=N ,stale=N ,at=strong ,resident=N ,start=up|down|shuffled; or switch:0.1@3-2.0 and so on"
             )
         };
         fn number<T: FromStr>(word: &str) -> Option<T> {
@@ -274,12 +301,14 @@ impl FromStr for DrawnOrder {
                 ["usual", seed] => (Strategy::Usual, number(seed)?),
                 _ => return None,
             };
-            let mut order = Self { seed, strategy, resident: None, start: None, lanes: 0, weak: 0, late: 0 };
+            let mut order = Self::new(seed, strategy);
             for part in parts {
                 match part.split_once('=')? {
                     ("lanes", lanes) => order.lanes = number(lanes)?,
                     ("weak", weak) => order.weak = number(weak)?,
                     ("late", late) => order.late = number(late)?,
+                    ("stale", stale) => order.stale = number(stale)?,
+                    ("at", "strong") => order.strong = true,
                     ("resident", resident) => order.resident = Some(number(resident).filter(|&it: &u32| it > 0)?),
                     ("start", "up") => order.start = Some(Start::Up),
                     ("start", "down") => order.start = Some(Start::Down),
@@ -344,7 +373,8 @@ mod tests {
             "pct:3:640:12,resident=4,start=shuffled",
             "usual:0,resident=1,start=down",
             "usual:5,lanes=2,start=up",
-            "random:1:3,lanes=2,weak=4",
+            "random:1:3,lanes=2,weak=4,stale=2",
+            "pct:3:40:9,at=strong,start=down",
             "switch:",
             "switch:0.0@3-1.0+1.0@2-0.0.16",
         ] {

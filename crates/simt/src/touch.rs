@@ -46,7 +46,8 @@ pub struct Touch<S = Site> {
     pub after: u128,
     /// How many lanes of the warp accessed these bytes.
     pub lanes: u32,
-    /// A store that was made earlier, and is seen by other warps from now on.
+    /// Of a store: it was made earlier, and is seen by other warps from now on. Of a read: it found
+    /// an older value, and `after` is the newest.
     pub late: bool,
 }
 

@@ -241,7 +241,9 @@ fn run_in_drawn_orders(module: &ptx::Module, test: &Test) -> Result<(), String> 
     let usual = launch(module, test, way(None))?;
     // A planted bug may give any result.
     let is_right = test.findings.is_empty() && test.trap.is_none() && test.error.is_none();
-    for text in ["random:1:1", "random:3:2,start=down", "pct:3:100:3", "random:1:4,lanes=8", "random:1:5,weak=2"] {
+    let orders =
+        ["random:1:1", "random:3:2,start=down", "pct:3:100:3", "random:1:4,lanes=8", "random:1:5,weak=2,stale=2"];
+    for text in orders {
         let order: DrawnOrder = text.parse()?;
         let drawn = launch(module, test, way(Some(order)))?;
         let judged = match (&usual.result, &drawn.result) {

@@ -188,6 +188,58 @@ fn a_missing_fence_is_found_where_stores_are_late_only() {
 }
 
 #[test]
+fn a_missing_acquire_is_found_where_reads_find_older_values_only() {
+    let text = include_str!("data/message.ptx");
+    let without = ptx::parse("message.ptx", &text.replace(".acquire", ".relaxed")).unwrap();
+    for (kernel, (blocks, threads), at) in [
+        ("released", (2, 1), 2),
+        ("look_back_released", (4, 1), 3),
+        ("unlock_released", (4, 1), 0),
+        ("shared_message_released", (1, 64), 2),
+    ] {
+        let right = Bench { threads, ..Bench::of_messages() };
+        let wrong = Bench { threads, module: without.clone() };
+        let usual = right.run(kernel, blocks, None).unwrap().0[at];
+        let differ = |bench: &Bench, rest: &str| {
+            let of = |seed: u32| {
+                let order = format!("random:1:{seed}{rest}").parse().unwrap();
+                bench.run(kernel, blocks, Some(order)).unwrap_or_else(|why| panic!("{why}")).0[at] != usual
+            };
+            (0..256).filter(|&seed| of(seed)).count()
+        };
+        assert_eq!(differ(&wrong, ",weak=2"), 0, "{kernel} releases");
+        for rest in [",stale=2", ",stale=4", ",weak=4,stale=2", ",late=1,stale=2"] {
+            let found = differ(&wrong, rest);
+            assert!(found > 20, "{kernel}, {rest}: {found} of 256");
+            assert_eq!(differ(&right, rest), 0, "{kernel}, {rest}");
+        }
+    }
+}
+
+#[test]
+fn what_a_block_knows_is_never_older_again() {
+    // The twins are right, however old what the others read may be.
+    for (kernel, (blocks, threads)) in [
+        ("fenced", (2, 1)),
+        ("ticket_fenced", (4, 1)),
+        ("shared_message_fenced", (1, 64)),
+        ("fenced_in_block_and_device", (2, 64)),
+        ("fenced_by_another_warp", (2, 64)),
+        ("own", (1, 64)),
+    ] {
+        let bench = Bench { threads, ..Bench::of_messages() };
+        let (usual, _) = bench.run(kernel, blocks, None).unwrap();
+        for seed in 0..128 {
+            for rest in ["stale=1", "stale=2,lanes=2", "weak=2,stale=2"] {
+                let order = format!("random:1:{seed},{rest}").parse().unwrap();
+                let (words, _) = bench.run(kernel, blocks, Some(order)).unwrap();
+                assert_eq!(words[..4], usual[..4], "{kernel}, seed {seed}, {rest}");
+            }
+        }
+    }
+}
+
+#[test]
 fn what_no_order_of_accesses_gives_late_stores_give() {
     let bench = Bench::of_messages();
     let read = |seed: u32, weak: u32| {
@@ -352,15 +404,7 @@ fn what_needs_the_usual_order_is_rejected() {
     let mut memory = Memory::new(1 << 20);
     let program = Program::load(&bench.module, &mut memory).unwrap();
     let arguments: [&[u8]; 1] = [&[0; 8]];
-    let order = Some(DrawnOrder {
-        seed: 1,
-        strategy: Strategy::Usual,
-        resident: None,
-        start: None,
-        lanes: 0,
-        weak: 0,
-        late: 0,
-    });
+    let order = Some(DrawnOrder::new(1, Strategy::Usual));
     let output = Output::default();
     let launch = Launch { kernel: "fault", arguments: &arguments, order, output: Some(&output), ..Launch::default() };
     let hopper = Model::named("hopper");

@@ -44,15 +44,8 @@ pub fn explain<E>(
     (address, bytes): (u64, u32),
     names: &Names<'_>,
 ) -> Result<Option<Timeline>, E> {
-    let usual = DrawnOrder {
-        strategy: Strategy::Usual,
-        resident: Some(1),
-        start: Some(Start::Up),
-        lanes: 0,
-        weak: 0,
-        late: 0,
-        ..order
-    };
+    let start = Some(Start::Up);
+    let usual = DrawnOrder { resident: Some(1), start, ..DrawnOrder::new(order.seed, Strategy::Usual) };
     let search = Search { follow, order, usual };
     let mut at: Bytes = (None, address, bytes);
     let mut nearest = None;
@@ -112,7 +105,7 @@ impl<E> Search<'_, E> {
                 let in_usual = self.of_bytes(self.usual, at)?;
                 let unset = at.0.is_some() && !is_set(&in_usual, usually);
                 let timeline = shown(&rows, Some(usually.before).filter(|_| !unset), at, names);
-                let is_late = rows.last().is_some_and(|last| last.thread != read.thread);
+                let is_late = read.late || rows.last().is_some_and(|last| last.thread != read.thread);
                 let is_written = rows.first().is_some_and(writes);
                 let is_known = in_usual.iter().any(|touch| writes(touch) && touch.after == read.before);
                 return Ok(match is_late || !is_written || is_known || at == first {
@@ -214,9 +207,10 @@ fn shown(
         let mut what = match site.action {
             Some(AccessAction::Write) => format!("writes {new}, over {old}"),
             Some(AccessAction::Atomic) => format!("changes {old} to {new}"),
+            _ if *late => format!("reads {old}, though {new} is there"),
             _ => format!("reads {old}"),
         };
-        if *late {
+        if *late && writes(touch) {
             what = format!("its late store: {new}, over {old}");
         }
         if *lanes > 1 {

@@ -10,10 +10,19 @@ use picture::{Race, RaceStep};
 use serde::Serialize;
 
 pub use explain::{Names, explain};
-pub use simple::{Differing, simplest};
+pub use simple::{Differing, likewise, simplest};
 
 /// Threads that are shown, at most.
 const THREADS: usize = 3;
+
+/// A word as a number: also as a float, if it is likely one.
+pub fn word(word: u32) -> String {
+    let float = f32::from_bits(word);
+    match float.is_normal() && (1e-9..1e9).contains(&float.abs()) {
+        true => format!("{word} (as a float: {float})"),
+        false => word.to_string(),
+    }
+}
 
 /// The accesses of few threads to the same bytes.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -13,6 +13,16 @@ pub struct Differing<T> {
     pub interruptions: u64,
 }
 
+/// What is said of a simpler order in which warps are interrupted so often.
+pub fn likewise(interruptions: u64) -> String {
+    let times = match interruptions {
+        0 => "without interruptions".to_owned(),
+        1 => "with one interruption".to_owned(),
+        times => format!("with {times} interruptions"),
+    };
+    format!("Likewise, {times}")
+}
+
 /// Tries simpler orders than that of a run whose result differs, and returns the run with the
 /// fewest interruptions. `run` runs in an order: if the same result differs there, it returns
 /// where, and how often warps were interrupted. `points` is the number of accesses that other
@@ -47,15 +57,7 @@ fn candidates(seed: u64, points: u64) -> Vec<DrawnOrder> {
     if points == 0 {
         return Vec::new();
     }
-    let with = |index: u64, depth| DrawnOrder {
-        seed: seed.wrapping_add(index),
-        strategy: Strategy::Priorities { depth, points },
-        resident: None,
-        start: None,
-        lanes: 0,
-        weak: 0,
-        late: 0,
-    };
+    let with = |index: u64, depth| DrawnOrder::new(seed.wrapping_add(index), Strategy::Priorities { depth, points });
     let last_first = DrawnOrder::nth(seed, 0, 0);
     std::iter::once(last_first)
         .chain((0..8).map(|index| with(index, 1)))

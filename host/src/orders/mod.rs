@@ -307,12 +307,7 @@ impl OrdersReport {
     pub fn likewise(&self) -> Option<(String, &str)> {
         let Different { order, story, .. } = self.first.as_ref()?;
         let Story { order: simple, interruptions, .. } = story.as_ref().filter(|story| story.order != *order)?;
-        let times = match interruptions {
-            0 => "without interruptions".to_owned(),
-            1 => "with one interruption".to_owned(),
-            times => format!("with {times} interruptions"),
-        };
-        Some((format!("Likewise, {times}"), simple))
+        Some((timeline::likewise(*interruptions), simple))
     }
 
     fn tolerated(&self) -> String {

@@ -186,7 +186,7 @@ impl Local {
             course: &course,
             limits,
             seed: some_seed_of(&exercise)?,
-            orders: Orders { schedules: None },
+            orders: Orders { schedules: None, schedule: None },
             stop,
             pages: if explained { Pages::Explained } else { Pages::Unexplained },
         };

@@ -104,6 +104,10 @@ fn a_lucky_kernel_is_explained_and_its_seed_repeats_it() {
     assert_eq!(run(), run());
     let more = ["run", "--seed", "5", "--schedules", "40"];
     course.learn(&more).reports(&["of 40 other orders of blocks and warps give another result, at n = "]);
+    let one = ["run", "--seed", "5", "--schedule", "usual:5,resident=1,start=down"];
+    course.learn(&one).reports(&["1 of 1 other orders of blocks and warps gives another result, at n = "]);
+    let up = ["run", "--seed", "5", "--schedule", "usual:5,resident=1,start=up"];
+    assert!(!course.learn(&up).text().contains("other orders"));
     let none = course.learn(&["run", "--schedules", "0"]);
     assert_eq!(none.code, Some(2), "{}", none.text());
     // In a page, too.

@@ -16,8 +16,8 @@
 //! recorder of requests and the hooks of the sanitizer; [`inspect`] and [`written`] track
 //! uninitialised values, [`held`] registers that products hold.
 //!
-//! In drawn orders, [`delayed`] has stores that other warps see late, and [`follow`] records
-//! accesses.
+//! In drawn orders, [`delayed`] has stores that other warps see late, [`stale`] reads that find
+//! older values, and [`follow`] records accesses.
 //!
 //! [`matrix`] executes the instructions of tensor cores, [`copy`] `cp.async`; [`mbarrier`] reads
 //! and changes mbarriers in shared memory. [`asynchronous`] executes bulk copies, waits for
@@ -73,6 +73,7 @@ mod mbarrier;
 mod meeting;
 mod observe;
 mod schedule;
+mod stale;
 mod state;
 mod step;
 mod store;

@@ -7,7 +7,7 @@ use crate::lanes::{FULL, WideRow};
 use crate::machine::matrix::tiles;
 use crate::machine::state::{At, AtPoint, Fault, Next, Point, Split, Warp, Worker};
 use crate::machine::{
-    asynchronous, atomic, barriers, calls, delayed, follow, inspect, meeting, observe, surface, system, texture,
+    asynchronous, atomic, barriers, calls, delayed, follow, inspect, meeting, observe, stale, surface, system, texture,
     transfer, written,
 };
 use crate::program::{Action, RETURN, SyncScope};
@@ -68,11 +68,18 @@ fn run_steps<'l, const INSPECTED: bool, const TRACED: bool, const DRAWN: bool>(
                 return Ok(());
             }
             let mask = split.mask & warp.registers.predicate(instruction.guard);
-            if DRAWN {
-                match &instruction.action {
-                    Action::Fence(fence) => delayed::fence(worker, warp, fence.scope),
-                    Action::Barrier(_) | Action::ClusterBarrier(_) => delayed::fence(worker, warp, SyncScope::All),
-                    _ => {}
+            let mut older = None;
+            if DRAWN && mask != 0 {
+                let scopes = match &instruction.action {
+                    Action::Fence(fence) => Some((fence.scope, fence.scope, false)),
+                    // Others see all stores, but a barrier of the block says nothing of other blocks'.
+                    Action::Barrier(_) => Some((SyncScope::All, SyncScope::Block, true)),
+                    Action::ClusterBarrier(_) => Some((SyncScope::All, SyncScope::All, true)),
+                    _ => None,
+                };
+                if let Some((releases, acquires, waits)) = scopes {
+                    delayed::fence(worker, warp, releases);
+                    stale::synchronise(worker, warp, acquires, waits);
                 }
             }
             if DRAWN
@@ -85,7 +92,8 @@ fn run_steps<'l, const INSPECTED: bool, const TRACED: bool, const DRAWN: bool>(
                 // Of a warp that is together: parts that separate again would cost too much.
                 let separable = warp.ready.is_empty()
                     && matches!(instruction.action, Action::Load(_) | Action::Store(_) | Action::Atomic(_));
-                match draws.at(point, mask, separable) {
+                let strong = instruction.action.access().is_none_or(|(operation, _)| operation.order.strong);
+                match draws.at(point, mask, (strong, separable)) {
                     AtPoint::Goes => {
                         let (weak, follows) = (draws.is_weak(), draws.follows.is_some());
                         let what = (&instruction.action, instruction.place);
@@ -96,6 +104,9 @@ fn run_steps<'l, const INSPECTED: bool, const TRACED: bool, const DRAWN: bool>(
                         }
                         if follows {
                             follow::before(worker, warp, &split, what, mask);
+                        }
+                        if weak {
+                            older = stale::before(worker, warp, &split, &instruction.action, mask);
                         }
                     }
                     AtPoint::Ends => {
@@ -146,6 +157,9 @@ fn run_steps<'l, const INSPECTED: bool, const TRACED: bool, const DRAWN: bool>(
             let ready = warp.ready.len();
             let next = control(worker, warp, &mut split, &instruction.action, mask, instruction.place)?;
             if DRAWN {
+                if let Some(older) = older {
+                    older.give(warp, &instruction.action);
+                }
                 follow::after(worker);
             }
             match next {

@@ -73,6 +73,8 @@ pub(crate) struct Order {
     pub scope: SyncScope,
     /// The scope to which it releases, if it does.
     pub releases: Option<SyncScope>,
+    /// The scope from which it acquires, if it does: for drawn orders alone.
+    pub acquires: Option<SyncScope>,
 }
 
 impl Order {
@@ -82,8 +84,8 @@ impl Order {
     }
 
     pub fn new(ordering: Ordering, scope: Scope) -> Self {
-        let releases =
-            matches!(ordering, Ordering::Release | Ordering::AcquireRelease | Ordering::SequentiallyConsistent);
+        let both = matches!(ordering, Ordering::AcquireRelease | Ordering::SequentiallyConsistent);
+        let (releases, acquires) = (both || ordering == Ordering::Release, both || ordering == Ordering::Acquire);
         Self {
             strong: ordering != Ordering::Weak,
             volatile: ordering == Ordering::Volatile,
@@ -93,6 +95,7 @@ impl Order {
                 _ => scope.into(),
             },
             releases: releases.then_some(scope.into()),
+            acquires: acquires.then_some(scope.into()),
         }
     }
 }

@@ -146,6 +146,9 @@ pub(crate) fn run(launched: &RunningLaunch, order: &DrawnOrder) -> (Vec<Instruct
     let stores = late::stores(launched.code);
     let late = late::of(&stores, launched.code.places.len(), order.late);
     let mut draws = Draws::new(dice.roll(), order.lanes, order.weak, late);
+    let is_noticed = late::is_noticed(launched.code);
+    draws.stale = if is_noticed { order.stale } else { 0 };
+    draws.only_strong = order.strong && is_noticed;
     draws.follows = launched.launch.follows;
     let shared = TurnState {
         counters: vec![InstructionCounters::default(); launched.code.places.len() + 1],
@@ -354,7 +357,7 @@ impl<'l> DrawnRun<'l> {
             let here = Landing { memory, shared: Some((&worker.block.shared, own)) };
             draws.land(here, |store| store.shared && store.warp.0 == own);
             let blocks = u64::from(self.launched.blocks_per_cluster);
-            draws.forget_shared(worker.cluster * blocks..(worker.cluster + 1) * blocks);
+            draws.forget(worker.cluster * blocks..(worker.cluster + 1) * blocks);
             self.running -= 1;
             self.ended += 1;
             self.listed[at].fill(false);

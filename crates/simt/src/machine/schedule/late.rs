@@ -9,12 +9,7 @@ use crate::program::{Action, Code};
 /// the text. None if no thread can notice without a race: nothing in the kernel is atomic, nor
 /// reads strongly.
 pub(super) fn stores(code: &Code) -> Vec<u32> {
-    let is_seen = |space| matches!(space, Space::Global | Space::Shared | Space::Generic);
-    let notices = |action: &Action| match action {
-        Action::Store(_) => false,
-        other => other.access().is_some_and(|(operation, reach)| operation.order.strong && is_seen(reach.space)),
-    };
-    if !code.instructions.iter().any(|instruction| notices(&instruction.action)) {
+    if !is_noticed(code) {
         return Vec::new();
     }
     let may_be_late = |action: &Action| match action {
@@ -29,6 +24,21 @@ pub(super) fn stores(code: &Code) -> Vec<u32> {
     places.sort_unstable();
     places.dedup();
     places
+}
+
+/// Whether a thread can notice without a race in which order others see its accesses: something in
+/// the kernel is atomic, or reads strongly.
+pub(super) fn is_noticed(code: &Code) -> bool {
+    let notices = |action: &Action| match action {
+        Action::Store(_) => false,
+        other => other.access().is_some_and(|(operation, reach)| operation.order.strong && is_seen(reach.space)),
+    };
+    code.instructions.iter().any(|instruction| notices(&instruction.action))
+}
+
+/// Whether other threads may see what is in this state space.
+fn is_seen(space: Space) -> bool {
+    matches!(space, Space::Global | Space::Shared | Space::Generic)
 }
 
 /// For each place, whether its stores are late with this value of `late`; empty if none is.

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use ptx::Space;
 
 use super::footprint::Footprint;
+use super::views::Views;
 use crate::address::Access;
 use crate::lanes::{Row, WideRow, lanes};
 use crate::memory::{Memory, SharedMemory};
@@ -111,9 +112,14 @@ impl Landing<'_> {
     }
 
     fn value(&self, store: &InFlight, address: u64) -> u128 {
+        self.value_at(store.shared, address, store.width)
+    }
+
+    /// The value of so many bytes of the block's shared memory, or of global memory.
+    pub fn value_at(&self, in_shared: bool, address: u64, width: u32) -> u128 {
         match self.shared {
-            Some((shared, _)) if store.shared => shared.value(address, store.width),
-            _ => self.memory.value(address, store.width),
+            Some((shared, _)) if in_shared => shared.value(address, width),
+            _ => self.memory.value(address, width),
         }
     }
 
@@ -160,8 +166,13 @@ pub(crate) struct Draws {
     lanes: u32,
     /// One in this many stores is seen late; 0: none.
     weak: u32,
+    /// Whether turns end at strong accesses only.
+    pub only_strong: bool,
     /// For each of `Code::places`, whether its stores are seen late; empty: none.
     late: Vec<bool>,
+    /// One in this many reads finds an older value, if it may; 0: none does.
+    pub stale: u32,
+    pub views: Views,
     in_flight: Vec<InFlight>,
     /// Whose accesses are kept.
     pub follows: Option<Followed>,
@@ -198,6 +209,9 @@ impl Draws {
             lanes,
             weak,
             late,
+            stale: 0,
+            only_strong: false,
+            views: Views::default(),
             in_flight: Vec::new(),
             follows: None,
             touching: Vec::new(),
@@ -213,9 +227,10 @@ impl Draws {
         (self.budget, self.polls, self.ended, self.yielded) = (budget, 0, false, false);
     }
 
-    /// A warp is before a point, with these lanes, which may be `separable`.
+    /// A warp is before a point, with these lanes, which may be `separable`. `strong`: what it does
+    /// there may conflict with others without a race.
     #[inline(never)]
-    pub fn at(&mut self, point: Point, mask: u32, separable: bool) -> AtPoint {
+    pub fn at(&mut self, point: Point, mask: u32, (strong, separable): (bool, bool)) -> AtPoint {
         // Polls count also where no turn would end otherwise.
         match point {
             Point::Writes => (self.polls, self.quiet) = (0, 0),
@@ -226,11 +241,11 @@ impl Draws {
             (self.ended, self.yielded) = (true, true);
             return AtPoint::Yields;
         }
-        if self.budget == 0 {
+        if self.budget == 0 && (strong || !self.only_strong) {
             self.ended = true;
             return AtPoint::Ends;
         }
-        self.budget -= 1;
+        self.budget = self.budget.saturating_sub(1);
         self.passed += 1;
         if separable && self.lanes > 0 && mask.count_ones() > 1 && self.dice.one_in(self.lanes.into()) {
             let apart = self.dice.lanes() & mask;
@@ -241,9 +256,16 @@ impl Draws {
         AtPoint::Goes
     }
 
-    /// Whether stores may be seen late.
+    /// Whether stores may be seen late, or reads may find older values.
     pub fn is_weak(&self) -> bool {
-        self.weak > 0 || !self.late.is_empty()
+        self.weak > 0 || !self.late.is_empty() || self.stale > 0
+    }
+
+    /// A number to draw an older value with, if a read is to find one. Who polls finds the newest
+    /// value soon.
+    pub fn stales(&mut self) -> Option<u64> {
+        let stales = self.stale > 0 && self.quiet < SPINS && self.dice.one_in(self.stale.into());
+        stales.then(|| self.dice.roll())
     }
 
     /// Whether a store of one of `Code::places` is to be seen late.
@@ -291,7 +313,18 @@ impl Draws {
         let landing: Vec<InFlight> = self.in_flight.extract_if(.., |store| place.has(store) && lands(store)).collect();
         for store in landing {
             self.quiet = 0;
-            let before = self.follows.map(|_| store.addresses.map(|address| place.value(&store, address)));
+            let is_noted = self.follows.is_some() || self.stale > 0;
+            let before = is_noted.then(|| store.addresses.map(|address| place.value(&store, address)));
+            if let Some(before) = &before
+                && self.stale > 0
+            {
+                self.views.tick();
+                let shared_of = store.shared.then_some(store.warp.0);
+                for lane in lanes(store.mask) {
+                    let bytes = (store.addresses[lane], store.width);
+                    self.views.write(store.warp, shared_of, bytes, before[lane], store.in_block);
+                }
+            }
             place.store(&store);
             if let Some(before) = before {
                 self.keep_landed(place, &store, &before);
@@ -299,8 +332,9 @@ impl Draws {
         }
     }
 
-    /// Drops the stores to the shared memory of these blocks, which have ended.
-    pub fn forget_shared(&mut self, blocks: Range<u64>) {
+    /// These blocks have ended: drops the stores to their shared memory.
+    pub fn forget(&mut self, blocks: Range<u64>) {
+        blocks.clone().for_each(|block| self.views.end(block));
         self.in_flight.retain(|store| !store.shared || !blocks.contains(&store.warp.0));
     }
 
@@ -308,8 +342,8 @@ impl Draws {
     pub fn keep(&mut self, touch: Touch<Party>) {
         // Who polls reads the same again.
         let is_read = touch.site.action == Some(AccessAction::Read);
-        let same =
-            |last: &Touch<Party>| (last.site, last.address, last.after) == (touch.site, touch.address, touch.after);
+        let what = |touch: &Touch<Party>| (touch.site, touch.address, touch.after, touch.late);
+        let same = |last: &Touch<Party>| what(last) == what(&touch);
         let again = is_read && self.touched.last().is_some_and(same);
         if !again && self.touched.len() < MOST_TOUCHED {
             self.touched.push(touch);

@@ -8,6 +8,7 @@
 //! - `on_model`: where a block runs on a model.
 //! - `tracked`, `unwritten`: what the sanitizer knows of unwritten registers and unwritten local
 //!   memory.
+//! - `drawn`, `views`: what is drawn in another order, and what warps know of each other's writes.
 //! - `copies`: copies that lanes have begun; `held`: registers that products hold; `asynchronous`:
 //!   what that folder keeps.
 
@@ -25,6 +26,7 @@ mod outcome;
 mod running_launch;
 mod tracked;
 mod unwritten;
+mod views;
 mod warp;
 mod worker;
 
