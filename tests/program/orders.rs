@@ -171,6 +171,26 @@ fn a_lab_compares_with_its_reference_in_each_order() {
 }
 
 #[test]
+fn a_lab_shows_how_a_wrong_element_comes_about() {
+    let folder = tempfile::tempdir().unwrap();
+    let page = folder.path().join("page.html");
+    let flags = format!("--schedules 12 --no-predict --check none --report {}", page.display());
+    let run = host(&format!("consistency --relaxed --blocks 8 --launches 1 --device sim {flags}")).assert().code(1);
+    let said = String::from_utf8_lossy(&run.get_output().stderr).into_owned();
+    for words in [
+        "other orders give another result: element 0 is 0, not 1",
+        "Run it again: --schedule ",
+        "How it comes about, at ",
+        "reads 0",
+        "consistency.rs:",
+    ] {
+        assert!(said.contains(words), "{words}: {said}");
+    }
+    let page = std::fs::read_to_string(page).unwrap();
+    assert!(page.contains("Other orders: relaxed") && page.contains("How it comes about"), "{page}");
+}
+
+#[test]
 fn bad_orders_are_refused_in_one_line() {
     let run = |flags: &str| host(&of("lost_update", flags));
     fails(run("--schedules 0"), 2, &["'--schedules <NUMBER>': give a whole number from 1 to 1000000; see --help"]);

@@ -2,7 +2,8 @@
 //! programs never see it.
 
 use cuda_std::launch::Arguments;
-use simt::orders::{Bounds, Explored};
+use simt::faults::AllocationSpan;
+use simt::orders::{Bounds, Explored, Snapshot};
 use simt::tensors::{TENSOR_MAP_BYTES, TensorMap};
 use simt::textures::{ArrayShape, Sampling};
 use simt::{Finding, Printed, Report};
@@ -16,6 +17,9 @@ use crate::peers::{BlasCall, LibraryCall, Loaded, PeerLibraries};
 
 /// Called during a launch, on any thread, with how much of it is done and of how much.
 pub type Watch = Box<dyn Fn(u64, u64) + Send + Sync>;
+
+/// Whether two aligned pairs of words, as they were and as they are, count as the same.
+pub type SameWords<'a> = &'a dyn Fn([u32; 2], [u32; 2]) -> bool;
 
 /// A device: a GPU or the simulator. Addresses are device addresses; each comes from an allocation
 /// of the same backend.
@@ -83,6 +87,16 @@ pub trait Backend {
         _: &mut dyn FnMut(Option<&str>) -> bool,
     ) -> Result<Explored> {
         Err(Error::request("exploring orders", "only the simulator can"))
+    }
+
+    /// Copies all memory that kernels can write. A GPU has no such copy.
+    fn snapshot(&self) -> Option<Snapshot> {
+        None
+    }
+
+    /// [`simt::Memory::first_difference`].
+    fn first_difference(&self, _: &Snapshot, _: SameWords<'_>) -> Option<(AllocationSpan, u64)> {
+        None
     }
 
     /// Sets the preference of launches without their own.

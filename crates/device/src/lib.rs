@@ -471,6 +471,23 @@ impl Device {
         self.backend.explore(kernel, config, arguments, bounds, differs)
     }
 
+    /// Copies all of the simulator's memory that kernels can write, if the host has room; `None` on a
+    /// GPU.
+    pub fn snapshot(&self) -> Option<simt::orders::Snapshot> {
+        self.backend.snapshot()
+    }
+
+    /// The first word that differs from what it was in a copy of this simulator, or of one with the
+    /// same allocations: its allocation, and its address. `same` says whether two aligned pairs of
+    /// words, as they were and as they are, count as the same that differ.
+    pub fn first_difference(
+        &self,
+        before: &simt::orders::Snapshot,
+        same: &dyn Fn([u32; 2], [u32; 2]) -> bool,
+    ) -> Option<(simt::faults::AllocationSpan, u64)> {
+        self.backend.first_difference(before, same)
+    }
+
     /// Checks the arguments and launches.
     fn start(&self, kernel: &str, config: &LaunchConfig, arguments: &Arguments) -> Result<Option<Report>> {
         let kernel = self.checked(kernel, arguments)?;

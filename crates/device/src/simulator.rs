@@ -9,7 +9,8 @@ use std::rc::Rc;
 use std::sync::atomic::AtomicBool;
 
 use cuda_std::launch::Arguments;
-use simt::orders::{Bounds, Explored};
+use simt::faults::AllocationSpan;
+use simt::orders::{Bounds, Explored, Snapshot};
 use simt::tensors::{TENSOR_MAP_BYTES, TensorMap};
 use simt::textures::{ArrayHandle, ArrayShape, Sampling, TextureError};
 use simt::{
@@ -18,7 +19,7 @@ use simt::{
 };
 
 use super::array::{Array, TextureSource};
-use super::backend::{Backend, Watch};
+use super::backend::{Backend, SameWords, Watch};
 use super::image::{Checked, Image, Loaded, Part};
 use super::{CacheConfig, ComputeCapability, LaunchConfig, Options, Predict, Properties};
 use crate::advice::Advice;
@@ -385,6 +386,14 @@ impl Backend for Simulator {
             LaunchError::Invalid(InvalidLaunch::NotExplored { why, .. }) => Error::request("exploring orders", why),
             error => self.launch_error(error, &launch, config),
         })
+    }
+
+    fn snapshot(&self) -> Option<Snapshot> {
+        self.memory.borrow().snapshot()
+    }
+
+    fn first_difference(&self, before: &Snapshot, same: SameWords<'_>) -> Option<(AllocationSpan, u64)> {
+        self.memory.borrow().first_difference(before, same).map(|(span, address, _)| (span, address))
     }
 
     fn prefer(&self, cache: CacheConfig) -> Result<()> {

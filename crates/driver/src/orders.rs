@@ -6,7 +6,7 @@ use half::{bf16, f16};
 use ptx::{Module, Op, Type};
 use simt::orders::{DrawnOrder, Followed, Snapshot};
 use simt::{Checks, Launch, LaunchError, Memory, Program, Report};
-use timeline::{Names, Timeline};
+use timeline::{Names, Timeline, word};
 
 use crate::settings::Orders;
 
@@ -135,7 +135,7 @@ impl Again<'_> {
     fn timeline(&self, different: &Different, steps: u64) -> Option<Timeline> {
         let follow = |order, followed| Ok(self.run(order, steps, Some(followed))?.touches().to_vec());
         let value = |value: u128, bytes: u32| match bytes {
-            4 => shown(value as u32),
+            4 => word(value as u32),
             _ => value.to_string(),
         };
         let global = |address: u64| {
@@ -162,8 +162,8 @@ impl Again<'_> {
             "the word at byte {offset} of {} bytes at {:#x} is {}, not {}",
             span.bytes,
             span.address,
-            shown(now),
-            shown(usual)
+            word(now),
+            word(usual)
         );
         Some((text, Some(address)))
     }
@@ -211,15 +211,6 @@ impl Sums {
 fn close(one: f64, other: f64, tolerance: f64) -> bool {
     let largest = one.abs().max(other.abs());
     largest.is_finite() && largest > 1e-30 && (one - other).abs() <= tolerance * largest
-}
-
-/// A word as a number: also as a float, if it is likely one.
-fn shown(word: u32) -> String {
-    let float = f32::from_bits(word);
-    match float.is_normal() && (1e-9..1e9).contains(&float.abs()) {
-        true => format!("{word} (as a float: {float})"),
-        false => word.to_string(),
-    }
 }
 
 impl Found {
@@ -273,7 +264,7 @@ mod tests {
             of("f64", "add").are_close(double(1.0), double(1.000_001))
                 && !sums.are_close(double(1.0), double(1.000_001))
         );
-        assert_eq!((shown(7), shown(1.5f32.to_bits())), ("7".to_owned(), "1069547520 (as a float: 1.5)".to_owned()));
+        assert_eq!((word(7), word(1.5f32.to_bits())), ("7".to_owned(), "1069547520 (as a float: 1.5)".to_owned()));
     }
 
     #[test]

@@ -5,7 +5,7 @@
 use cuda_std::launch::{ArgumentList, Kernel, SafeKernel};
 use device::{CacheConfig, Counters, Device, GpuOccupancy, LaunchConfig, Result};
 use simt::LoadCaching;
-use simt::orders::DrawnOrder;
+use simt::orders::{DrawnOrder, Followed, Touch};
 use simt::prediction::Predicted;
 use simt::requests::ArrayCounts;
 
@@ -65,6 +65,9 @@ pub(super) struct Record {
     pub waits: Waits,
     /// In a drawn order: the accesses of a launch at which warps may be interrupted, at most.
     pub points: u64,
+    /// In a drawn order: how often warps were interrupted, and the accesses that were followed.
+    pub interruptions: u64,
+    pub touches: Vec<Touch>,
 }
 
 impl Record {
@@ -134,7 +137,8 @@ impl<'a> Launcher<'a> {
         Ok(Self { device, common, lines, record })
     }
 
-    /// Launches on the simulator without a model in a drawn order, for the results alone.
+    /// Launches on the simulator without a model in a drawn order, for the results and the accesses
+    /// that are followed.
     ///
     /// # Errors
     ///
@@ -144,12 +148,14 @@ impl<'a> Launcher<'a> {
         settings: &Settings,
         preferences: Preferences,
         order: DrawnOrder,
+        follows: Option<Followed>,
         record: &'a mut Record,
     ) -> Result<Self> {
         let plain = Self::new(device, settings, preferences, Some(record))?;
         let LaunchConfig { cache, carveout, load_caching, registers, grid, block, .. } = plain.common;
         let order = Some(order);
-        let common = LaunchConfig { cache, carveout, load_caching, registers, order, ..LaunchConfig::new(grid, block) };
+        let plainly = LaunchConfig::new(grid, block);
+        let common = LaunchConfig { cache, carveout, load_caching, registers, order, follows, ..plainly };
         Ok(Self { common, lines: false, ..plain })
     }
 
@@ -256,7 +262,11 @@ impl<'a> Launcher<'a> {
             record.add_arrays(report.arrays());
             record.findings.add(&Findings::of(&report));
             record.waits.add(&report);
-            record.points = record.points.max(report.drawn().map_or(0, |drawn| drawn.points));
+            if let Some(drawn) = report.drawn() {
+                record.points = record.points.max(drawn.points);
+                record.interruptions += drawn.interruptions;
+                record.touches.extend_from_slice(report.touches());
+            }
             record.predicted.extend(report.predicted().map(|predicted| (name, predicted.clone())));
         }
         if has_occupancy && record.occupancy.is_none() {

@@ -113,7 +113,7 @@ pub(crate) fn write_page(report: &LabReport, about: &str, path: &Path) -> Result
 /// The part of a web page about a lab's run, in at most about this many bytes; `page` is the
 /// report's.
 pub(crate) fn part(report: &LabReport, page: &Page, place: &Place, most: usize) -> Markup {
-    let further = Markup::default();
+    let further = html::other_orders(&report.orders, place);
     let first = Page::first(report);
     let shown = html::Shown {
         page,

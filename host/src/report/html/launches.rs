@@ -60,7 +60,7 @@ pub(crate) fn write_launches(
 }
 
 /// How another result comes about.
-fn differing(others: &OrdersReport) -> Markup {
+pub(super) fn differing(others: &OrdersReport) -> Markup {
     let first = others.first.as_ref();
     let timeline = first.and_then(|first| first.story.as_ref()?.timeline.as_ref());
     html! {

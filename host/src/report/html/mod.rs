@@ -27,6 +27,7 @@ use super::memory::{Charted, chart as memory_chart};
 use super::page::Page;
 use super::table::Table;
 use super::variant_report::VariantReport;
+use crate::orders::OrdersReport;
 
 pub(crate) use launches::{Launched, view as of_launches, write_launches};
 use table::table;
@@ -107,6 +108,16 @@ pub(super) fn part(shown: &Shown<'_>, place: &Place, most: usize) -> Markup {
             (source)
         } @else if variants.iter().any(|variant| variant.predicted.is_none()) {
             p.card { (NO_COUNTS) }
+        }
+    }
+}
+
+/// What other orders of blocks and warps give another result of a lab's rows.
+pub(super) fn other_orders(orders: &[(String, OrdersReport)], place: &Place) -> Markup {
+    let wrong = orders.iter().filter(|(_, orders)| !orders.right());
+    html! {
+        @for (variant, orders) in wrong {
+            (place.card(&format!("Other orders: {variant}"), &launches::differing(orders)))
         }
     }
 }

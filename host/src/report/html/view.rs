@@ -12,7 +12,7 @@ use simt::counts::AccessKind;
 use simt::requests::RequestedMemory;
 use webpage::Place;
 
-use super::{part, results, source};
+use super::{other_orders, part, results, source};
 use crate::faults::Fault;
 use crate::labs::Showcase;
 use crate::lines::{Listed, ListedLine, Stepped};
@@ -104,6 +104,7 @@ impl RunView {
     /// That of a lab, with its page's goals.
     pub(crate) fn of(report: LabReport, showcase: &Showcase) -> Self {
         let (page, plots) = (Page::of(&report, true), report.plots());
+        let further = other_orders(&report.orders, &Place::alone());
         let first = Some(Page::first(&report));
         let judge = |goal: &Goal| goal.judge(&report);
         let of_row = |row| showcase.goals.iter().map(|goal| judge(&goal.at(row))).collect();
@@ -118,7 +119,7 @@ impl RunView {
             variants: report.variants,
             charted: report.charted,
             elements: report.elements,
-            further: Markup::default(),
+            further,
         }
     }
 
