@@ -36,6 +36,27 @@ thread 1, in block 1
 }
 
 #[test]
+fn a_page_draws_the_execution_of_each_question() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let page = folder.path().join("page.html");
+    output(&format!("litmus mp-release-acquire --report {}", page.display()));
+    let text = std::fs::read_to_string(page).expect("the page");
+    for part in [
+        "forbidden: 1:r0 = 1, 1:r1 = 0 (Causality)",
+        "allowed: 1:r0 = 1, 1:r1 = 1",
+        "thread 1, block 1</text>",
+        "ld.acquire.gpu r0, [y]</text>",
+        "finds 0</text>",
+        "a before d.",
+        "d replaced by a.",
+        "b found by c.",
+        "2 threads, 4 executions by PTX",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+}
+
+#[test]
 fn what_is_wrong_with_a_file_is_said_with_its_line() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("it.litmus");
@@ -64,19 +85,32 @@ fn what_is_wrong_with_a_file_is_said_with_its_line() {
     if cfg!(unix) {
         fails(host("litmus /dev/zero"), 2, &["/dev/zero: is not a litmus test: it is a folder or a device"]);
     }
-    fails(host("litmus mp-relaxed --device sim"), 2, &["--device", "take turns"]);
-    fails(host("litmus mp-in-a-cluster --device sim"), 2, &["--device", "clusters"]);
+    fails(host("litmus mp-between-gpus --device sim"), 2, &["--device", "several GPUs"]);
     let many = (0..9).map(|block| format!("thread in block {block}:\n st.weak.global.u32 [x], 1;\n"));
     std::fs::write(&file, "x = 0\n".to_owned() + &many.collect::<String>()).expect("the file is written");
     fails(host(&format!("litmus {path}")), 2, &["more than 8 threads"]);
 }
 
 #[test]
+fn what_drawn_orders_show_stands_beside_what_is_allowed() {
+    for (test, shown) in [("mp-release-relaxed", true), ("mp-release-acquire", false), ("mp-in-a-cluster", false)] {
+        let text = output(&format!("litmus {test} --device sim --runs 5000 --format json"));
+        let report: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+        let outcomes = report["outcomes"].as_array().expect("outcomes");
+        let stale = outcomes.iter().find(|outcome| outcome["1:r0"] == 1 && outcome["1:r1"] == 0).expect("an outcome");
+        assert_eq!(stale["seen"].as_u64().expect("a number") > 0, shown, "{test}: {text}");
+    }
+}
+
+#[test]
 fn what_a_gpu_showed_stands_beside_what_is_allowed() {
-    let mut command = on_gpu("litmus mp-relaxed --device gpu --runs 10", "");
-    command.current_dir(folder());
-    let run = command.output().expect("the program runs");
-    let text = String::from_utf8_lossy(&run.stdout).into_owned();
-    assert!(text.contains("times on Coalesce simulator of H200") && text.contains(" seen\n"), "{text}");
+    for test in ["mp-relaxed", "mp-in-a-cluster", "mp-in-a-cluster-cta"] {
+        let mut command = on_gpu(&format!("litmus {test} --device gpu --runs 10"), "");
+        command.current_dir(folder());
+        let run = command.output().expect("the program runs");
+        let text = String::from_utf8_lossy(&run.stdout).into_owned();
+        assert!(text.contains("times on Coalesce simulator of H200") && text.contains(" seen "), "{text}");
+        assert!(run.status.success(), "{test}: {}", String::from_utf8_lossy(&run.stderr));
+    }
     fails(on_gpu("litmus mp-relaxed --device gpu --runs 10", "cuLaunchCooperativeKernel:720"), 2, &["(720)"]);
 }

@@ -40,7 +40,7 @@ mod read;
 mod relation;
 
 pub use execution::{Event, Events, Execution, Kind, TooLarge};
-pub use explain::explained;
+pub use explain::{drawn, explained};
 pub use library::{LIBRARY, named};
 pub use model::{Axiom, Link, circle, each_order, synchronises};
 pub use outcome::{Outcomes, Values, Witness};

@@ -35,6 +35,7 @@
 #![forbid(unsafe_code)]
 
 mod elements;
+mod graph;
 mod lanes;
 mod memory;
 mod occupancy;
@@ -47,6 +48,7 @@ mod text;
 mod words;
 
 pub use elements::{Counted, ElementMap, ElementMaps};
+pub use graph::{Arrow, ArrowKind, Graph, GraphEvent};
 pub use lanes::{LaneChart, LanePanel};
 pub use memory::{Cache, Flow, MemoryChart, MemoryPanel, Way};
 pub use occupancy::{OccupancyChart, OccupancyRow};
@@ -55,8 +57,8 @@ pub use race::{Race, RaceStep};
 pub use scene::{Cell, Columns, Piece, Row, Scene};
 pub use shapes::{Shape, shapes};
 pub use svg::{
-    Overview, OverviewLine, STYLE, access as access_svg, elements as elements_svg, file, lanes as lanes_svg,
-    memory as memory_svg, occupancy as occupancy_svg, overview as overview_svg, playing, plot as plot_svg,
-    race as race_svg,
+    Overview, OverviewLine, STYLE, access as access_svg, elements as elements_svg, file, graph as graph_svg,
+    lanes as lanes_svg, memory as memory_svg, occupancy as occupancy_svg, overview as overview_svg, playing,
+    plot as plot_svg, race as race_svg,
 };
 pub use text::{Paint, access as access_text, elements as elements_text, memory as memory_text, plot as plot_text};

@@ -1,22 +1,25 @@
 //! `host litmus FILE`: what PTX's memory model allows a small program of several threads to do.
-//! `cli` calls it. The answers are those of the crate `litmus`. With `--device gpu` the program is
-//! run, too ([`stress`]), and what was seen stands beside them.
+//! `cli` calls it. The answers are those of the crate `litmus`. With `--device` the program is run,
+//! too ([`stress`]), and what was seen stands beside them.
 
 mod stress;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use device::input_file::Kind;
 use device::{DeviceChoice, Error, Result};
-use litmus::{LIBRARY, Outcomes, Program, Question, Values, Witness, explained, named};
+use litmus::{LIBRARY, Outcomes, Program, Question, Values, Witness, drawn, explained, named};
+use maud::{PreEscaped, html};
+use picture::graph_svg;
 use serde_json::{Value, json};
+use webpage::Place;
 
 use crate::flag_values::whole_number;
 use crate::progress::Progress;
-use crate::report::Format;
+use crate::report::{Format, Text, of_texts};
 use crate::{listing, terminal};
 
 /// Its subject, in a line.
@@ -38,12 +41,16 @@ struct Flags {
     /// listed
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
-    /// Run it on a GPU (gpu, gpu:N), too, and count the outcomes
+    /// Run it, too, on a GPU (gpu, gpu:N), or on the simulator (sim) in drawn orders with late stores
+    /// and early reads, and count the outcomes
     #[arg(long, value_name = "DEVICE")]
     device: Option<DeviceChoice>,
     /// How often, at least
     #[arg(long, value_name = "NUMBER", default_value_t = 1_000_000, requires = "device", value_parser = whole_number(1, 1u64 << 40))]
     runs: u64,
+    /// Also write this web page: the outcomes, and for each question the execution as a graph
+    #[arg(long, value_name = "FILE.html")]
+    report: Option<PathBuf>,
 }
 
 /// The subcommand.
@@ -74,6 +81,9 @@ pub(crate) fn main(matches: &ArgMatches, format: Format, out: &mut dyn Write) ->
     let seen = flags.device.map(|choice| stress::seen(&outcomes, &program, choice, flags.runs)).transpose()?;
     drop(progress);
     let report = Report { program: &program, outcomes: &outcomes, seen };
+    if let Some(path) = &flags.report {
+        report.write_page(path)?;
+    }
     match format {
         Format::Table => report.write(out)?,
         _ => {
@@ -196,21 +206,57 @@ impl Report<'_> {
         })
     }
 
+    /// How much was looked at, and run.
+    fn extent(&self) -> Vec<String> {
+        let threads = wording::several(self.program.threads.len(), "thread");
+        let executions = wording::units::counted(self.outcomes.executions, "execution");
+        let model = format!("{threads}, {executions} by PTX's memory model");
+        let run = |(device, seen): &(String, BTreeMap<Values, u64>)| {
+            format!("run {} times on {device}", seen.values().sum::<u64>())
+        };
+        [model].into_iter().chain(self.seen.as_ref().map(run)).collect()
+    }
+
+    /// The answer to a question, and why.
+    fn verdict(&self, question: &Question) -> String {
+        let (answer, why) = answer(self.outcomes, question);
+        format!("{answer}: {}{}", question.text, why.map(|why| format!(" ({why})")).unwrap_or_default())
+    }
+
+    /// Writes the page, whole or not at all.
+    fn write_page(&self, path: &Path) -> Result<()> {
+        let place = Place::alone();
+        let columns = self.columns();
+        let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
+        let cell = |text: String| Text { value: None, class: "", text };
+        let rows: Vec<Vec<Text>> = self.rows().into_iter().map(|row| row.into_iter().map(cell).collect()).collect();
+        let witnesses = self.program.questions.iter().filter_map(|question| {
+            let (_, witness) = self.outcomes.answers(question).into_iter().next()?;
+            let how = if witness.broken.is_empty() { "It comes about so" } else { "It would have to come about so" };
+            Some((question, graph_svg(&drawn(self.outcomes, witness, how)), explained(self.outcomes, witness)))
+        });
+        let main = html! {
+            @for (question, svg, text) in witnesses {
+                (place.card(&self.verdict(question), &html! {
+                    figure { (PreEscaped(svg)) }
+                    details { summary { "In words" } pre.scroll tabindex="0" { (text) } }
+                }))
+            }
+            (place.card("Outcomes", &of_texts(&columns, &rows, "Outcomes")))
+        };
+        let (title, details) = (&self.program.name, &self.extent());
+        crate::report::write_text(&webpage::Page { title, about: ABOUT, details, main }, path)
+    }
+
     fn write(&self, out: &mut dyn Write) -> Result<()> {
         let (program, outcomes, width) = (self.program, self.outcomes, terminal::width());
         writeln!(out, "{}", wording::wrapped(&wording::printable(&program.name), width, "", "  "))?;
-        let threads = wording::several(program.threads.len(), "thread");
-        let executions = wording::units::counted(outcomes.executions, "execution");
-        writeln!(out, "{threads}, {executions} by PTX's memory model")?;
-        if let Some((device, seen)) = &self.seen {
-            writeln!(out, "run {} times on {device}", seen.values().sum::<u64>())?;
+        for line in self.extent() {
+            writeln!(out, "{line}")?;
         }
         writeln!(out)?;
         for question in &program.questions {
-            let (answer, why) = answer(outcomes, question);
-            let why = why.map(|why| format!(" ({why})")).unwrap_or_default();
-            let line = format!("{answer}: {}{why}", question.text);
-            writeln!(out, "{}", wording::wrapped(&line, width, "", "  "))?;
+            writeln!(out, "{}", wording::wrapped(&self.verdict(question), width, "", "  "))?;
         }
         if !program.questions.is_empty() {
             writeln!(out)?;

@@ -1,17 +1,20 @@
-//! A litmus test on a GPU: many instances of it, started together again and again, and how often
-//! each outcome was seen.
+//! A litmus test on a device: many instances of it, started together again and again, and how often
+//! each outcome was seen. On the simulator warps run in drawn orders, with late stores and reads
+//! that find older values.
 //!
 //! The threads of an instance are lanes of the same number in different warps: one warp for each
 //! thread, in the blocks that the test names. The warps of a group of blocks meet before each
 //! round, wait for a drawn number of steps, and then run 32 instances at once, with memory of their
-//! own. All blocks are on the GPU at once, so that the meeting ends.
+//! own. All blocks are on the device at once, so that the meeting ends. Clusters of a launch have
+//! one size: blocks that a test does not name fill them, and end at once.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use cuda_std::launch::Arguments;
 use device::{DeviceChoice, Error, LaunchConfig, OnDevice as _, Options, PtxFile, Result};
-use litmus::{Action, Outcomes, Program, Scope, Values};
+use litmus::{Action, Outcomes, Program, Scope, Step, Values};
+use simt::orders::{DrawnOrder, Strategy};
 
 /// Bytes from one instance's variable to the next: a sector.
 const STEP: u64 = 32;
@@ -19,32 +22,43 @@ const STEP: u64 = 32;
 const STEP_WORDS: usize = STEP as usize / 4;
 /// Rounds of a launch.
 const ROUNDS: u32 = 64;
+/// How often, on average, the simulator's orders delay a store and give a read an older value: one
+/// in so many; 0: never.
+const WEAK: [(u32, u32); 4] = [(2, 2), (0, 2), (2, 0), (0, 0)];
 /// Lanes of a warp: instances of a round.
 const LANES: u32 = 32;
 /// Registers whose last values are kept of each thread.
 const REGISTERS: usize = 32;
 
-/// The blocks of a test: for each, its threads.
-fn blocks(program: &Program) -> Vec<Vec<usize>> {
-    let mut blocks: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+/// The blocks of a test: for each, its threads. Those of a cluster are together, filled up to the
+/// size of the largest, which comes second.
+fn blocks(program: &Program) -> (Vec<Vec<usize>>, usize) {
+    let mut clusters: BTreeMap<u32, BTreeMap<u32, Vec<usize>>> = BTreeMap::new();
     for (number, thread) in program.threads.iter().enumerate() {
-        blocks.entry(thread.place.block).or_default().push(number);
+        clusters.entry(thread.place.cluster).or_default().entry(thread.place.block).or_default().push(number);
     }
-    blocks.into_values().collect()
+    let size = clusters.values().map(BTreeMap::len).max().unwrap_or(1);
+    let filled =
+        |blocks: BTreeMap<u32, Vec<usize>>| blocks.into_values().chain(std::iter::repeat_with(Vec::new)).take(size);
+    (clusters.into_values().flat_map(filled).collect(), size)
 }
 
-/// The kernel that runs a test.
-#[expect(clippy::too_many_lines, reason = "one kernel, as text")]
-pub(super) fn kernel(program: &Program) -> String {
-    let blocks = blocks(program);
-    let needs_clusters = program.threads.iter().flat_map(|thread| &thread.steps).any(|step| match &step.action {
+/// Whether a test is about clusters: a thread is in one, or an access has that scope.
+fn needs_clusters(program: &Program) -> bool {
+    let is_cluster = |step: &Step| match &step.action {
         Action::Load { access, .. } | Action::Store { access, .. } | Action::Atomic { access, .. } => {
             access.scope == Some(Scope::Cluster)
         }
         Action::Fence { scope, .. } => *scope == Scope::Cluster,
         Action::Barrier => false,
-    });
-    let (version, target) = if needs_clusters { ("7.8", 90) } else { ("7.0", 70) };
+    };
+    program.threads.iter().any(|thread| !thread.place.has_own_cluster() || thread.steps.iter().any(is_cluster))
+}
+
+/// The kernel that runs a test.
+pub(super) fn kernel(program: &Program) -> String {
+    let (blocks, _) = blocks(program);
+    let (version, target) = if needs_clusters(program) { ("7.8", 90) } else { ("7.0", 70) };
     let (count, threads) = (blocks.len(), program.threads.len());
     let mut text = format!(
         ".version {version}\n.target sm_{target}\n.address_size 64\n\
@@ -129,17 +143,15 @@ pub(super) fn seen(
     choice: DeviceChoice,
     wanted: u64,
 ) -> Result<(String, BTreeMap<Values, u64>)> {
-    if program.threads.iter().any(|thread| !thread.place.has_own_cluster() || thread.place.gpu != 0) {
-        return Err(Error::request("--device", "a test with clusters or several GPUs is not run: leave them out"));
+    if program.threads.iter().any(|thread| thread.place.gpu != 0) {
+        return Err(Error::request("--device", "a test of several GPUs is not run: leave them out"));
     }
     let options = Options { ptx: vec![PtxFile::of_text("stress.ptx", kernel(program))], ..crate::built_in::options() };
     let device = device::open(choice, &options)?;
-    if device.properties().kind == device::Kind::Simulator {
-        let problem = "the simulator's threads take turns, which shows nothing of memory's order; give --device gpu";
-        return Err(Error::request("--device", problem));
-    }
-    let blocks = blocks(program);
-    let groups = (device.multiprocessors() / blocks.len() as u32).max(1);
+    let is_simulated = device.properties().kind == device::Kind::Simulator;
+    let (blocks, cluster) = blocks(program);
+    let cluster = needs_clusters(program).then_some([cluster as u32, 1, 1]);
+    let groups = if is_simulated { 1 } else { (device.multiprocessors() / blocks.len() as u32).max(1) };
     let instances = (groups * ROUNDS * LANES) as usize;
     let warps = blocks.iter().map(Vec::len).max().unwrap_or(1) as u32;
     let mut memory = device.buffer::<u32>(program.variables.len().max(1) * instances * STEP_WORDS)?;
@@ -151,7 +163,7 @@ pub(super) fn seen(
     }
     let asked: Vec<usize> =
         outcomes.all.keys().next().map(|values| values.variables.keys().copied().collect()).unwrap_or_default();
-    let (mut all, mut count, mut seed) = (BTreeMap::new(), 0, 1_u32);
+    let (mut all, mut count, mut seed, mut launches) = (BTreeMap::new(), 0, 1_u32, 0);
     while count < wanted {
         memory.write(&beginning)?;
         meetings.fill_bytes(0)?;
@@ -160,8 +172,12 @@ pub(super) fn seen(
             arguments.push_bytes(&address.to_le_bytes(), 8);
         }
         arguments.push_bytes(&seed.to_le_bytes(), 4);
+        let (weak, stale) = WEAK[launches % WEAK.len()];
+        let order = DrawnOrder { weak, stale, ..DrawnOrder::new(seed.into(), Strategy::Random { every: 1 }) };
         let config = LaunchConfig {
             cooperative: true,
+            cluster,
+            order: is_simulated.then_some(order),
             ..LaunchConfig::new([groups * blocks.len() as u32, 1, 1], [warps * LANES, 1, 1])
         };
         // SAFETY: the buffers have room for each instance's variables, registers and meetings.
@@ -181,7 +197,52 @@ pub(super) fn seen(
             *all.entry(values).or_default() += 1;
         }
         count += instances as u64;
+        launches += 1;
         seed = seed.wrapping_mul(747_796_405).wrapping_add(2_891_336_453);
     }
     Ok((device.properties().name.clone(), all))
+}
+
+#[cfg(test)]
+mod tests {
+    use device::DeviceChoice;
+    use litmus::{LIBRARY, Outcomes, named, read};
+
+    use super::seen;
+
+    /// Whether the simulator shows what the first question of a test asks for.
+    fn shows(name: &str) -> bool {
+        let program = read(name, named(name).expect("a test of the library")).expect("a test");
+        let outcomes = Outcomes::of(&program).expect("outcomes");
+        let (_, seen) = seen(&outcomes, &program, DeviceChoice::Simulator, 1 << 14).expect("it runs");
+        seen.keys().any(|values| values.answer(&program.questions[0]))
+    }
+
+    #[test]
+    fn the_simulator_shows_nothing_that_the_model_forbids() {
+        let mut run = 0;
+        for (name, text) in LIBRARY {
+            let program = read(name, text).expect("a test");
+            let outcomes = Outcomes::of(&program).expect("outcomes");
+            if program.threads.iter().any(|thread| thread.place.gpu != 0) {
+                assert!(seen(&outcomes, &program, DeviceChoice::Simulator, 1).is_err(), "{name}");
+                continue;
+            }
+            let (_, all) = seen(&outcomes, &program, DeviceChoice::Simulator, 1 << 13).expect("it runs");
+            for (values, times) in all {
+                let witness = outcomes.all.get(&values);
+                let is_allowed = witness.is_some_and(|witness| witness.broken.is_empty());
+                assert!(is_allowed, "{name}: {values:?}, {times} times");
+            }
+            run += 1;
+        }
+        assert!(run >= 66, "{run}");
+    }
+
+    #[test]
+    fn what_late_stores_and_early_reads_explain_is_shown() {
+        for name in ["mp-relaxed", "mp-release-relaxed", "mp-fence-of-writer", "sb-relaxed", "iriw-relaxed"] {
+            assert!(shows(name), "{name}");
+        }
+    }
 }

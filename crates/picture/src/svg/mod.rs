@@ -6,6 +6,7 @@
 
 mod access;
 mod elements;
+mod graph;
 mod horizontal;
 mod lanes;
 mod memory;
@@ -17,6 +18,7 @@ mod race;
 
 pub use access::access;
 pub use elements::elements;
+pub use graph::graph;
 pub use lanes::lanes;
 pub use memory::memory;
 pub use occupancy::occupancy;
