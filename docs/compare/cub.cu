@@ -1,4 +1,5 @@
-// Peers in CUDA C++ for `--peer-library`: CUB's reductions, and a copy as nvcc compiles it. The
+// Peers in CUDA C++ for `--peer-library`: CUB's reductions, prefix sums and compaction, and a copy
+// as nvcc compiles it. The
 // host loads this file as a shared library and times its functions beside the Rust kernels: same
 // data, same check, same stopwatch. `cargo xtask compare` compiles it. By hand:
 // nvcc -O3 -std=c++17 -arch=sm_90 -shared -Xcompiler -fPIC -o libcub.so docs/compare/cub.cu
@@ -52,6 +53,23 @@ cudaError_t reduce(int operation, const void* input, void* output, uint64_t leng
     return reduce(operation, values, result, int64_t(length), temporary, bytes, stream);
 }
 
+struct IsNotZero {
+    __host__ __device__ bool operator()(uint32_t value) const { return value != 0; }
+};
+
+template <typename Number>
+cudaError_t prefix_sums(const uint32_t* input, uint32_t* output, Number length, void* temporary,
+                        size_t* bytes, cudaStream_t stream) {
+    return cub::DeviceScan::InclusiveSum(temporary, *bytes, input, output, length, stream);
+}
+
+template <typename Number>
+cudaError_t compact(const uint32_t* input, uint32_t* output, uint32_t* count, Number length,
+                    void* temporary, size_t* bytes, cudaStream_t stream) {
+    return cub::DeviceSelect::If(temporary, *bytes, input, output, count, length, IsNotZero{},
+                                 stream);
+}
+
 // Where row `row` begins, or ends.
 template <typename Offset>
 struct Row {
@@ -85,7 +103,7 @@ constexpr int CopyThreads = 256;
 }  // namespace
 
 // Changes when a function here does: the host refuses a library of another one.
-extern "C" int coalesce_peer_interface() { return 1; }
+extern "C" int coalesce_peer_interface() { return 2; }
 
 // CUB's version, as 300001 is 3.0.1.
 extern "C" int coalesce_peer_cub_version() { return CUB_VERSION; }
@@ -129,6 +147,35 @@ extern "C" int coalesce_peer_row_sums(const void* input, void* output, uint64_t 
         rows * pitch <= INT_MAX
             ? sum_rows<int>(elements, sums, rows, columns, pitch, temporary, &needed, queue)
             : sum_rows<int64_t>(elements, sums, rows, columns, pitch, temporary, &needed, queue);
+    *bytes = needed;
+    return status;
+}
+
+// Each sum becomes that of the values up to its own, modulo 2^32.
+extern "C" int coalesce_peer_prefix_sums(const void* input, void* output, uint64_t length,
+                                         void* temporary, uint64_t* bytes, void* stream) {
+    size_t needed = *bytes;
+    const cudaStream_t queue = static_cast<cudaStream_t>(stream);
+    const uint32_t* values = static_cast<const uint32_t*>(input);
+    uint32_t* sums = static_cast<uint32_t*>(output);
+    const cudaError_t status =
+        length <= INT_MAX ? prefix_sums(values, sums, int(length), temporary, &needed, queue)
+                          : prefix_sums(values, sums, int64_t(length), temporary, &needed, queue);
+    *bytes = needed;
+    return status;
+}
+
+// The values that are not 0, in their order, and how many there are.
+extern "C" int coalesce_peer_compact(const void* input, void* output, void* count, uint64_t length,
+                                     void* temporary, uint64_t* bytes, void* stream) {
+    size_t needed = *bytes;
+    const cudaStream_t queue = static_cast<cudaStream_t>(stream);
+    const uint32_t* values = static_cast<const uint32_t*>(input);
+    uint32_t *kept = static_cast<uint32_t*>(output), *number = static_cast<uint32_t*>(count);
+    const cudaError_t status =
+        length <= INT_MAX
+            ? compact(values, kept, number, int(length), temporary, &needed, queue)
+            : compact(values, kept, number, int64_t(length), temporary, &needed, queue);
     *bytes = needed;
     return status;
 }

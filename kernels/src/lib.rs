@@ -41,6 +41,7 @@
 //! | [`atomics`] | histograms: counters that all threads share, and private ones |
 //! | [`consistency`], [`look_back`] | a message and its flag: what other blocks see, and when |
 //! | [`spill`] | arrays in registers and in local memory; more work a thread, fewer threads |
+//! | [`scan`], [`scan_tiles`] | prefix sums, in blocks and in one pass ([`scan_compact`]: a use) |
 //!
 //! The crate `best_kernels`, in `kernels/best`, has the fastest kernels of some labs.
 //!
@@ -80,6 +81,9 @@ pub mod reduce_all;
 pub mod register_tiles;
 pub mod rows;
 pub mod rows_all;
+pub mod scan;
+pub mod scan_compact;
+pub mod scan_tiles;
 pub mod shared;
 pub mod spill;
 #[cfg(target_arch = "nvptx64")]

@@ -155,6 +155,7 @@ const GOALS = {
   "atomics.html": ["distinct", ["16", "Not yet: 285 operations on one counter, 157 too many."], ["64", "Done: 82 operations on one counter."]],
   "consistency.html": ["launches", ["4", "Not yet: 0 of 4 orders, 1 too few."], ["100", "Done: 11 of 100 orders."]],
   "spill.html": ["slide", ["0", "Not yet: 40960 sectors of local memory."], ["2", "Done: 0 sectors of local memory."]],
+  "scan.html": ["log-banks", ["4", "Not yet: 1040 bank conflicts."], ["5", "Done: 0 bank conflicts."]],
   "pitch.html": ["cols", ["120", "Not yet: 6.67 % more memory."], ["128", "Done: no more memory."]],
 };
 

@@ -22,7 +22,7 @@ struct Lab {
     one: Option<&'static str>,
 }
 
-const LABS: [Lab; 21] = [
+const LABS: [Lab; 22] = [
     Lab {
         name: "launch",
         size: "--size 300",
@@ -164,6 +164,16 @@ const LABS: [Lab; 21] = [
         own: &["--local --shared --registers --bounded --words 16,64", "--full --alone", "--input m.npy"],
         one: Some("--local --words 16"),
     },
+    Lab {
+        name: "scan",
+        size: "--size 300",
+        own: &[
+            "--hillis-steele --blelloch --padded --log-banks 4 --shuffle --two-reads --single --window",
+            "--compact-two-reads --compact-single --keep 10",
+            "--window --input u.npy",
+        ],
+        one: Some("--window"),
+    },
 ];
 
 /// The flags that every lab has.
@@ -298,6 +308,7 @@ fn files() -> &'static Path {
         write("s.npy", &[30, 30]);
         write("t.npy", &[32, 32]);
         host::npy::write(&folder().join("bytes.npy"), &[300], &[7_u8; 300]).expect("the file is written");
+        host::npy::write(&folder().join("u.npy"), &[300], &[7_u32; 300]).expect("the file is written");
         let put = |name: &str, text: &str| std::fs::write(folder().join(name), text).expect("the file is written");
         put("kernels.ptx", kernels::PTX[0].text);
         put("best.ptx", best_kernels::PTX[0].text);

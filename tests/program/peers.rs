@@ -89,6 +89,11 @@ fn the_libraries_rows_are_right_and_timed() {
         ),
         ("vector --copy16 --size 1001", "copy16", &[("driver-copy", "driver"), ("nvcc-copy", "nvcc 13.0")]),
         (
+            "scan --window --compact-single --size 1001",
+            "window",
+            &[("cub-sums", "CUB 3.0.1"), ("cub-compact", "CUB 3.0.1")],
+        ),
+        (
             "reduce --best --size 1001 --operation sum,product,min,max --type f32,i32",
             "best-max-i32",
             &[
@@ -158,7 +163,7 @@ fn what_cannot_be_is_one_line() {
         command
     };
     let good = libraries().join("libcub.so");
-    fails(with_library("matmul --best --rows 16", &good), 2, &["--peer-library", "reduce, rows and vector"]);
+    fails(with_library("matmul --best --rows 16", &good), 2, &["--peer-library", "reduce, rows, scan and vector"]);
     fails(with_library("reduce --best --size 16", Path::new("no.so")), 2, &["no.so", "No such file"]);
     fails(with_library("reduce --best --size 16", &folder().join("it.ptx")), 2, &["it.ptx", "does not load"]);
     let other = folder().join("libcuda.so.1");
@@ -193,7 +198,10 @@ fn whatever_fails_is_one_line_and_no_panic() {
     let labs: Vec<String> = host::labs::ALL
         .iter()
         .filter(|lab| takes(lab.name, "peer"))
-        .map(|lab| format!("{} --best --{} 16", lab.name, if takes(lab.name, "rows") { "rows" } else { "size" }))
+        .map(|lab| {
+            let row = if takes(lab.name, "best") { "best" } else { "window" };
+            format!("{} --{row} --{} 16", lab.name, if takes(lab.name, "rows") { "rows" } else { "size" })
+        })
         .collect();
     assert!(labs.len() >= 7, "{labs:?}");
     for name in names.iter().map(String::as_str).chain(["cuMemcpy2DAsync_v2", "cuMemcpyDtoDAsync_v2"]) {

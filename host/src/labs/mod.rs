@@ -49,6 +49,7 @@ pub mod offset;
 pub mod pitch;
 pub mod reduce;
 pub mod rows;
+pub mod scan;
 pub mod shared;
 pub mod spill;
 pub mod table;
@@ -96,6 +97,7 @@ pub const ALL: &[Entry] = &[
     Entry::of::<atomics::Atomics>(),
     Entry::of::<consistency::Consistency>(),
     Entry::of::<spill::Spill>(),
+    Entry::of::<scan::Scan>(),
 ];
 
 /// A lab, as the program lists and runs it.

@@ -61,7 +61,10 @@ impl PeerFlags {
             return Err(only_on_a_gpu());
         }
         if self.peer_library.is_some() && !of_lab.contains(&Peer::Library) {
-            return Err(Error::request("--peer-library", "this lab has no rows for it; reduce, rows and vector do"));
+            return Err(Error::request(
+                "--peer-library",
+                "this lab has no rows for it; reduce, rows, scan and vector do",
+            ));
         }
         Ok(())
     }

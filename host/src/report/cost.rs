@@ -11,6 +11,8 @@ use crate::units::three_digits;
 /// The first compute capability whose profiler counts sectors and not transactions.
 const SECTORS_SINCE: (u32, u32) = (7, 0);
 
+const SECTOR_BYTES: u64 = 32;
+
 /// The cost of a kind of access to global memory.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cost {
@@ -64,6 +66,14 @@ impl Cost {
 impl fmt::Display for Cost {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", three_digits(self.per_request), self.unit)
+    }
+}
+
+/// The bytes that loads from global memory and stores to it move.
+pub(super) fn bytes_moved(counters: &Counters) -> u64 {
+    match old_model(counters) {
+        Some(old) => old.global_load.bytes_moved + old.global_store.bytes_moved,
+        None => SECTOR_BYTES * (counters.global.load.sectors + counters.global.store.sectors),
     }
 }
 

@@ -43,6 +43,11 @@ pub(super) fn runs_again(shown: Shown<'_>) -> Vec<Explanation> {
     )
 }
 
+/// What a task needs of memory.
+pub(super) fn needed(_: Shown<'_>) -> Vec<Explanation> {
+    one("needed", "Bytes needed are those of the values, read once, and of the result, written once.")
+}
+
 /// What requests and sectors are.
 pub(super) fn sectors(shown: Shown<'_>) -> Vec<Explanation> {
     let sectors = "Sectors are 32 bytes: a request for 32 neighbouring floats needs 4, for 32 words of 16 bytes 16.";

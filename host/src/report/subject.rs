@@ -43,6 +43,8 @@ pub enum Subject {
     Contention,
     /// Old messages: whether they are allowed, and how often they were found.
     Consistency,
+    /// Bytes moved for each byte that the task needs.
+    MovedOfNeeded,
     /// Loads from constant memory: requests, and addresses per request.
     Constants,
     /// Those addresses per request, and all of them.
@@ -82,6 +84,7 @@ impl Subject {
             Self::Atomics => measures::ATOMICS,
             Self::Contention => measures::CONTENDED,
             Self::Consistency => measures::CONSISTENCY,
+            Self::MovedOfNeeded => &[measures::MOVED_OF_NEEDED],
             Self::Constants => measures::CONSTANTS,
             Self::ConstantTotals => measures::CONSTANT_TOTALS,
             Self::Textures => measures::TEXTURES,

@@ -7,7 +7,7 @@ use std::ffi::{c_int, c_void};
 
 #[unsafe(no_mangle)]
 pub extern "C" fn coalesce_peer_interface() -> u32 {
-    std::env::var("FAKE_INTERFACE").map_or(1, |text| text.parse().unwrap())
+    std::env::var("FAKE_INTERFACE").map_or(2, |text| text.parse().unwrap())
 }
 
 #[unsafe(no_mangle)]
@@ -91,6 +91,48 @@ pub unsafe extern "C" fn coalesce_peer_row_sums(
         let row_of = unsafe { fetch(input.cast::<f32>().wrapping_add(row * pitch as usize), columns as usize) };
         let sum: f64 = row_of.into_iter().map(f64::from).sum();
         unsafe { store(output.cast::<f32>().wrapping_add(row), &[sum as f32]) };
+    }
+    0
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn coalesce_peer_prefix_sums(
+    input: *mut c_void,
+    output: *mut c_void,
+    length: u64,
+    room: *mut c_void,
+    bytes: *mut u64,
+    _stream: *mut c_void,
+) -> u32 {
+    if !unsafe { has_room(room, bytes) } {
+        return 0;
+    }
+    let mut sums = unsafe { fetch(input.cast::<u32>(), length as usize) };
+    for i in 1..sums.len() {
+        sums[i] = sums[i].wrapping_add(sums[i - 1]);
+    }
+    unsafe { store(output.cast(), &sums) };
+    0
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn coalesce_peer_compact(
+    input: *mut c_void,
+    output: *mut c_void,
+    count: *mut c_void,
+    length: u64,
+    room: *mut c_void,
+    bytes: *mut u64,
+    _stream: *mut c_void,
+) -> u32 {
+    if !unsafe { has_room(room, bytes) } {
+        return 0;
+    }
+    let mut values = unsafe { fetch(input.cast::<u32>(), length as usize) };
+    values.retain(|value| *value != 0);
+    unsafe {
+        store(output.cast(), &values);
+        store(count.cast(), &[values.len() as u32]);
     }
     0
 }

@@ -89,3 +89,29 @@ fn a_histogram_is_of_the_bytes_in_a_file() {
         assert_eq!(counts, (0..256).map(expected).collect::<Vec<_>>(), "{method}");
     }
 }
+
+#[test]
+fn prefix_sums_and_what_is_kept_are_of_the_numbers_in_a_file() {
+    let device = simulator("sim");
+    let folder = tempfile::tempdir().expect("a folder");
+    let [values, out] = ["values.npy", "out.npy"].map(|name| folder.path().join(name));
+    let numbers: Vec<u32> = (0..5001_u32).map(|i| if i % 3 == 0 { 0 } else { i.wrapping_mul(0x9E37_79B9) }).collect();
+    npy::write(&values, &[5001], &numbers).expect("a file");
+    let result = |method: &str| {
+        let line = format!("--input {} --{method} --output {}", values.display(), out.display());
+        right(run_on(&device, "scan", &line), &line);
+        npy::read::<u32>(&out, 1).expect("the result").data
+    };
+    let add = |sum: &mut u32, number: &u32| {
+        *sum = sum.wrapping_add(*number);
+        Some(*sum)
+    };
+    let sums: Vec<u32> = numbers.iter().scan(0, add).collect();
+    for method in ["hillis-steele", "blelloch", "padded", "shuffle", "two-reads", "single", "window"] {
+        assert_eq!(result(method), sums, "{method}");
+    }
+    let kept: Vec<u32> = numbers.iter().copied().filter(|number| *number != 0).collect();
+    for method in ["compact-two-reads", "compact-single"] {
+        assert_eq!(result(method), kept, "{method}");
+    }
+}

@@ -313,6 +313,23 @@ pub const TABLE: &[Row] = &[
         inputs: &[Input { flags: "--words 16 --local --registers", files: &[("--input", &[19, 40])], output: &[40] }],
         closed_forms: closed_forms::spill,
     },
+    Row {
+        lab: "scan",
+        all: "--size 5000",
+        sizes: &[
+            "--size 1",
+            "--size 31 --keep 0",
+            "--size 32 --log-banks 0",
+            "--size 33 --keep 100",
+            "--size 257",
+            "--size 1000 --log-banks 4",
+            "--size 4097",
+            "--size 70001 --keep 3",
+        ],
+        // Its values are whole numbers: files.rs has a test of its own.
+        inputs: &[],
+        closed_forms: closed_forms::scan,
+    },
 ];
 
 /// The row of each lab, in the course's order; a lab without one fails.

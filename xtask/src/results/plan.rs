@@ -86,6 +86,7 @@ pub(super) const LABS: &[&str] = &[
     "atomics",
     "consistency",
     "spill",
+    "scan",
 ];
 
 /// The commands whose kernels are timed beside nvcc's: one for each lab, and more if the size
@@ -116,4 +117,5 @@ pub(super) const TWINS: &[&str] = &[
     "atomics",
     "consistency",
     "spill",
+    "scan",
 ];

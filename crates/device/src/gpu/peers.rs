@@ -37,12 +37,19 @@ functions! {
             input: Memory, output: Memory, rows: u64, columns: u64, pitch: u64,
             storage: Memory, storage_bytes: *mut u64, stream: Memory,
         );
+        status prefix_sums = "coalesce_peer_prefix_sums"(
+            input: Memory, output: Memory, length: u64, storage: Memory, storage_bytes: *mut u64, stream: Memory,
+        );
+        status compact = "coalesce_peer_compact"(
+            input: Memory, output: Memory, count: Memory, length: u64,
+            storage: Memory, storage_bytes: *mut u64, stream: Memory,
+        );
         status copy = "coalesce_peer_copy"(input: Memory, output: Memory, length: u64, stream: Memory);
     }
 }
 
 /// The interface of `docs/compare/cub.cu` that this program calls.
-const INTERFACE: u32 = 1;
+const INTERFACE: u32 = 2;
 
 impl Compared {
     fn load(path: &Path) -> Result<Self> {
@@ -118,6 +125,16 @@ impl Gpu {
                     let (input, output) = (pointer(input), pointer(output));
                     let status = library.row_sums(input, output, rows, columns, pitch, scratch, &mut bytes, stream);
                     ("cub::DeviceSegmentedReduce", status)
+                }
+                LibraryCall::PrefixSums { input, output, length } => {
+                    let (input, output) = (pointer(input), pointer(output));
+                    let status = library.prefix_sums(input, output, length, scratch, &mut bytes, stream);
+                    ("cub::DeviceScan", status)
+                }
+                LibraryCall::Compact { input, output, count, length } => {
+                    let (input, output, count) = (pointer(input), pointer(output), pointer(count));
+                    let status = library.compact(input, output, count, length, scratch, &mut bytes, stream);
+                    ("cub::DeviceSelect", status)
                 }
                 LibraryCall::Copy { input, output, length } => {
                     ("nvcc's copy", library.copy(pointer(input), pointer(output), length, stream))

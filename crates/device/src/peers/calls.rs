@@ -34,6 +34,10 @@ pub(crate) enum LibraryCall {
     Reduce { operation: Reduction, number: Number, input: u64, output: u64, length: u64 },
     /// `output` becomes the sum of each row.
     RowSums { input: u64, output: u64, rows: u64, columns: u64, pitch: u64 },
+    /// Each of the `length` sums becomes that of the values of 32 bits up to its own.
+    PrefixSums { input: u64, output: u64, length: u64 },
+    /// `output` becomes the values of 32 bits that are not 0, and `count` how many there are.
+    Compact { input: u64, output: u64, count: u64, length: u64 },
     /// Copies `length` floats.
     Copy { input: u64, output: u64, length: u64 },
 }

@@ -181,6 +181,63 @@ impl Peers {
         self.library(&sums_of_rows(matrix, sums.address()), scratch)
     }
 
+    /// The temporary memory that [`Peers::prefix_sums`] needs.
+    ///
+    /// # Errors
+    ///
+    /// Those of the library, and [`Error::OutOfMemory`].
+    pub fn scratch_for_sums(&self, length: usize) -> Result<Scratch> {
+        self.scratch(&LibraryCall::PrefixSums { input: 0, output: 0, length: length as u64 })
+    }
+
+    /// `cub::DeviceScan`: each of the first `length` sums becomes that of the values up to its own,
+    /// modulo 2^32.
+    ///
+    /// # Errors
+    ///
+    /// Those of the library.
+    pub fn prefix_sums(
+        &self,
+        values: &Buffer<u32>,
+        sums: &mut Buffer<u32>,
+        length: usize,
+        scratch: &Scratch,
+    ) -> Result<()> {
+        assert!(values.len() >= length && sums.len() >= length);
+        self.require(&[values, sums, &scratch.0])?;
+        let (input, output, length) = (values.address(), sums.address(), length as u64);
+        self.library(&LibraryCall::PrefixSums { input, output, length }, scratch)
+    }
+
+    /// The temporary memory that [`Peers::compact`] needs.
+    ///
+    /// # Errors
+    ///
+    /// Those of the library, and [`Error::OutOfMemory`].
+    pub fn scratch_for_compaction(&self, length: usize) -> Result<Scratch> {
+        self.scratch(&LibraryCall::Compact { input: 0, output: 0, count: 0, length: length as u64 })
+    }
+
+    /// `cub::DeviceSelect`: the first elements of `kept` become those of the first `length` values
+    /// that are not 0, and the first of `count` how many there are.
+    ///
+    /// # Errors
+    ///
+    /// Those of the library.
+    pub fn compact(
+        &self,
+        values: &Buffer<u32>,
+        kept: &mut Buffer<u32>,
+        count: &mut Buffer<u32>,
+        length: usize,
+        scratch: &Scratch,
+    ) -> Result<()> {
+        assert!(values.len() >= length && kept.len() >= length && !count.is_empty());
+        self.require(&[values, kept, count, &scratch.0])?;
+        let (input, output, count, length) = (values.address(), kept.address(), count.address(), length as u64);
+        self.library(&LibraryCall::Compact { input, output, count, length }, scratch)
+    }
+
     /// Fails unless the memory is that of the libraries' device.
     fn require(&self, memory: &[&dyn Owned]) -> Result<()> {
         let owners: Vec<_> = memory.iter().map(|memory| memory.owner()).collect();

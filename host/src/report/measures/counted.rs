@@ -3,7 +3,7 @@
 use device::Counters;
 use simt::counts::SharedCounters;
 
-use crate::report::cost::Cost;
+use crate::report::cost::{Cost, bytes_moved};
 use crate::report::explanations as explain;
 use crate::report::measure::Better::{Higher, Lower, Neither};
 use crate::report::measure::{Better, Cell, Measure, Section};
@@ -121,6 +121,14 @@ pub const MOVED: &[Measure] = &[
     })
     .explained(explain::moved),
 ];
+
+/// Bytes that loads and stores move for each byte that the task needs to read and to write.
+pub const MOVED_OF_NEEDED: Measure =
+    Measure::new(Section::Counter, "moved_per_needed", &["bytes moved", "/ needed"], Lower, |variant| {
+        let moved = bytes_moved(variant.counters.as_ref()?);
+        (variant.useful_bytes > 0).then(|| Cell::number(moved as f64 / variant.useful_bytes as f64))
+    })
+    .explained(explain::needed);
 
 /// What a load takes, in the unit of the GPU.
 pub const A_LOAD: Measure =

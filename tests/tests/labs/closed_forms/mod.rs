@@ -7,6 +7,7 @@ mod global;
 mod kepler;
 mod read_only;
 mod reductions;
+mod scan;
 mod shared;
 mod spill;
 
@@ -15,6 +16,7 @@ pub use consistency::consistency;
 pub use global::{access, cache, launch, layout, offset, pitch, table, vector};
 pub use read_only::{constant, texture};
 pub use reductions::{dot, reduce, rows};
+pub use scan::scan;
 pub use shared::{banks, gram, matmul, shared, transpose};
 pub use spill::spill;
 
