@@ -93,6 +93,8 @@ impl Browser {
 
     fn send(&mut self, method: &str, path: &str, form: &str) -> io::Result<()> {
         let host = self.address.trim_start_matches("http://");
+        // A server closes connections that it has not heard of for long.
+        self.connection.take_if(|connection| !is_open(connection));
         if self.connection.is_none() {
             let connection = TcpStream::connect(host)?;
             connection.set_nodelay(true)?;
@@ -117,6 +119,15 @@ impl Browser {
         }
         sent
     }
+}
+
+/// Whether a connection without an answer to read is still open.
+fn is_open(connection: &BufReader<TcpStream>) -> bool {
+    let stream = connection.get_ref();
+    let waits = |error: io::Error| error.kind() == ErrorKind::WouldBlock;
+    stream.set_nonblocking(true).is_ok()
+        && stream.peek(&mut [0]).is_err_and(waits)
+        && stream.set_nonblocking(false).is_ok()
 }
 
 impl Head {

@@ -1,4 +1,4 @@
-//! A page that waits for a verdict, while the database has errors.
+//! What a student sees while the database or the server has trouble.
 
 use std::cell::Cell;
 
@@ -42,5 +42,16 @@ fn a_page_says_that_the_database_does_not_answer_and_goes_on() {
         assert!(last.unwrap().unwrap().contains("\"position\":1"));
         assert_eq!(events.take(), ["waiting", "note", "taken", "waiting"]);
         assert!(server.log().contains("note: the database: "), "{}", server.log());
+    }
+}
+
+#[test]
+fn a_session_outlives_the_server() {
+    for class in Class::each(&["anna"]) {
+        let mut server = Server::start(&class, 0);
+        let mut anna = server.browser(&class, "anna");
+        assert_eq!(anna.get("/exercises/guard").unwrap().status, 200);
+        server.kill();
+        assert_eq!(anna.get("/exercises/guard").unwrap().status, 200);
     }
 }
