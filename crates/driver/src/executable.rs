@@ -137,7 +137,13 @@ driver! {
     }
 
     fn cuGraphLaunch [cuGraphLaunch_ptsz] (executable: Handle, stream: Handle) {
-        let plan = working()?.executables.get(&executable).ok_or(Status::INVALID_VALUE)?.plan.clone();
+        let plan = {
+            let mut state = working()?;
+            let Executable { plan, flags, .. } = state.executables.get(&executable).ok_or(Status::INVALID_VALUE)?;
+            let (plan, frees) = (plan.clone(), flags & AUTO_FREE != 0);
+            state.ready_memory(&plan, frees)?;
+            plan
+        };
         submit(stream, Work::Graph(plan))
     }
 

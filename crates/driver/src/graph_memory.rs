@@ -1,17 +1,18 @@
 //! Memory that graphs allocate: it has one address in all launches of a graph, and stays there
 //! after it was freed, for the next launch. It is given back once it is free and no graph is left
-//! that allocates it.
+//! that allocates it. A graph is not launched again while memory of its last launch is allocated,
+//! unless it was instantiated to free that first.
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::{c_int, c_uint};
 
 use crate::allocations::{allocate, release};
-use crate::boundary::{Done, In, Out, Status, driver};
+use crate::boundary::{Done, In, Out, Status, driver, say};
 use crate::device::check;
 use crate::nodes::{add, of_node};
 use crate::objects::{Handle, Kind};
 use crate::state::{State, ready, working};
-use crate::work::Work;
+use crate::work::{Plan, Work};
 
 /// The memory that graphs allocate.
 #[derive(Default)]
@@ -26,6 +27,16 @@ impl GraphMemory {
     /// Whether graphs keep the memory at this address.
     pub fn keeps(&self, address: u64) -> bool {
         self.all.contains_key(&address)
+    }
+
+    /// Whether a launch has allocated the memory at this address, and nothing has freed it.
+    fn is_allocated(&self, address: u64) -> bool {
+        self.all.get(&address) == Some(&true)
+    }
+
+    /// Whether graphs keep the memory at this address for their next launch.
+    pub fn is_free(&self, address: u64) -> bool {
+        self.all.get(&address) == Some(&false)
     }
 
     /// It is not a graph's any more: it was given back.
@@ -52,11 +63,26 @@ impl State {
 
     /// Frees what a launch has allocated, for the next launch, if there can be one.
     pub fn free_in_graph(&mut self, address: u64) -> Done {
-        if self.graph_memory.all.get(&address) != Some(&true) {
+        if !self.graph_memory.is_allocated(address) {
             return Err(Status::INVALID_VALUE);
         }
         self.in_graph(address, false);
         if self.all_of_graphs().contains(&address) { Ok(()) } else { release(self, address) }
+    }
+
+    /// Readies the memory of an executable graph for a launch: what the last one left allocated is
+    /// freed, or the launch is refused.
+    pub fn ready_memory(&mut self, plan: &Plan, frees: bool) -> Done {
+        let mut left = HashSet::new();
+        plan.steps.iter().for_each(|step| add_memory(&step.work, &mut left));
+        left.retain(|address| self.graph_memory.is_allocated(*address));
+        if !left.is_empty() && !frees {
+            say("a graph is launched again while memory that it allocates is not freed; instantiate it with \
+                 CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH to have that freed");
+            return Err(Status::INVALID_VALUE);
+        }
+        left.into_iter().for_each(|address| self.in_graph(address, false));
+        Ok(())
     }
 
     /// Gives back what is free, unless a graph allocates it.

@@ -289,8 +289,8 @@ extern "C" fn finish() {
     if let Some(mut state) = state {
         state.recorder.finish();
         state.outer.iter_mut().for_each(|(_, recorder)| recorder.finish());
-        // What graphs keep is theirs.
-        let allocated = state.allocations.iter().filter(|(address, _)| !state.graph_memory.keeps(**address));
+        // What graphs keep for their next launch is theirs.
+        let allocated = state.allocations.iter().filter(|(address, _)| !state.graph_memory.is_free(**address));
         let allocated = allocated.map(|(_, allocation)| allocation.bytes);
         let left: Vec<u64> = allocated.chain(state.physical.values().map(|physical| physical.size)).collect();
         // Two streams exist always.

@@ -186,7 +186,7 @@ fn memory_that_a_graph_allocates_has_one_address() {
         back = [0; 4];
         launch(&driver, graph, stream);
         assert_eq!(back, [6; 4]);
+        assert_eq!(driver.cuMemFreeAsync(address, stream), 0);
+        assert_eq!(driver.cuMemFreeAsync(address, stream), INVALID_VALUE);
     }
-    assert_eq!(driver.cuMemFreeAsync(address, stream), 0);
-    assert_eq!(driver.cuMemFreeAsync(address, stream), INVALID_VALUE);
 }

@@ -64,7 +64,7 @@ fn a_captured_stream_allocates_and_frees_in_each_launch() {
 
 /// A graph with a node that allocates so many bytes and one that fills the first of them, of a
 /// captured stream; also instantiated, and the address.
-fn captured(driver: &Driver, bytes: usize, stream: Handle) -> (Handle, Handle, u64) {
+pub fn captured(driver: &Driver, bytes: usize, stream: Handle) -> (Handle, Handle, u64) {
     let (mut address, mut graph, mut executable) = (0, 0, 0);
     assert_eq!(driver.cuStreamBeginCapture_v2(stream, 0), 0);
     assert_eq!(driver.cuMemAllocAsync(&mut address, bytes, stream), 0);
@@ -93,6 +93,26 @@ fn what_a_launch_allocates_is_freed_outside_of_the_graph() {
         let [used, _, kept, _] = attributes(&driver);
         assert_eq!((used, kept), (0, 16));
     }
+}
+
+/// A launch would give its memory's address to two allocations, one of which nobody could free.
+#[test]
+fn a_graph_whose_memory_is_allocated_is_not_launched_again() {
+    let driver = Driver::new();
+    let (mut stream, mut frees) = (0, 0);
+    assert_eq!(driver.cuStreamCreate(&mut stream, 1), 0);
+    let (graph, executable, address) = captured(&driver, 16, stream);
+    assert_eq!(driver.cuGraphLaunch(executable, stream), 0);
+    assert_eq!(driver.cuGraphLaunch(executable, stream), INVALID_VALUE);
+    assert_eq!((driver.read(address, 4), attributes(&driver)[0]), (vec![6; 4], 16));
+    assert_eq!((driver.cuMemFreeAsync(address, stream), driver.cuGraphLaunch(executable, stream)), (0, 0));
+    // Nor is another executable graph of the same graph, unless it frees what is left first.
+    assert_eq!(driver.cuGraphInstantiateWithFlags(&mut frees, graph, 1), 0);
+    assert_eq!(driver.cuMemsetD32_v2(address, 7, 4), 0);
+    assert_eq!((driver.cuGraphLaunch(frees, stream), driver.cuGraphLaunch(frees, stream)), (0, 0));
+    assert_eq!((driver.read(address, 4), attributes(&driver)[0]), (vec![6; 4], 16));
+    assert_eq!(driver.cuGraphLaunch(executable, stream), INVALID_VALUE);
+    assert_eq!((driver.cuMemFreeAsync(address, stream), attributes(&driver)[0]), (0, 0));
 }
 
 /// All of these together do not fit into memory.

@@ -2,6 +2,7 @@
 
 use coalesce_driver::host::{Direction, HostRecord, What};
 
+use super::graph_memory::captured;
 use super::support::{Copy2D, Driver, KERNELS, Side2D, in_child};
 
 /// 64 KiB, as words.
@@ -74,4 +75,23 @@ fn what_host_code_did_is_recorded() {
         matches!(&record.work[5].what, What::Launch { kernel, cache: 1, carveout: 50 } if kernel == "count"),
         "{record:?}"
     );
+}
+
+/// Of two graphs that allocate, one was launched, and nothing has freed its memory.
+#[test]
+fn memory_that_a_launch_of_a_graph_has_left_is_leaked() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("record");
+    std::fs::write(&file, "a key").unwrap();
+    let settings = [("COALESCE_HOST_RECORD", file.to_str().unwrap())];
+    let body = |driver: &Driver| {
+        let mut stream = 0;
+        assert_eq!(driver.cuStreamCreate(&mut stream, 1), 0);
+        let [(_, first, _), _] = [16, 32].map(|bytes| captured(driver, bytes, stream));
+        assert_eq!((driver.cuGraphLaunch(first, stream), driver.cuStreamDestroy_v2(stream)), (0, 0));
+    };
+    if in_child("host_records::memory_that_a_launch_of_a_graph_has_left_is_leaked", &settings, body).is_some() {
+        let record: HostRecord = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
+        assert_eq!((record.leaked, record.leaked_bytes), (1, 16));
+    }
 }
