@@ -2,7 +2,7 @@
 
 use simt::MemoryError;
 
-use crate::boundary::host_memory::{HostPointer, map, unmap};
+use crate::boundary::host_memory::{HostPointer, map, unmap, words};
 use crate::boundary::{Done, Status, say};
 use crate::objects::{Allocation, Kind};
 use crate::settings::SETTINGS;
@@ -17,7 +17,13 @@ fn status_of(error: &MemoryError) -> Status {
     }
 }
 
-/// Allocates device memory, and, if the host is to reach it, maps it at the same address there.
+/// Has the host's memory at an address as that of an allocation, which is all of it.
+pub fn share(state: &mut State, allocation: u64, host: u64, bytes: u64) -> Done {
+    state.memory.lend(allocation, words(host, bytes)).map_err(|error| status_of(&error))
+}
+
+/// Allocates device memory. If the host is to reach it, that is mapped at the same address there;
+/// if it is the host's already, it is the device's, too.
 pub fn allocate(state: &mut State, bytes: usize, kind: Kind) -> Done<u64> {
     let (length, device) = (bytes as u64, state.device());
     if state.used_on(device).checked_add(length).is_none_or(|used| used > SETTINGS.memory) {
@@ -32,6 +38,11 @@ pub fn allocate(state: &mut State, bytes: usize, kind: Kind) -> Done<u64> {
     if kind.is_mapped() && !map(address, bytes) {
         let _ = state.memory.free(address);
         return Err(Status::MAP_FAILED);
+    }
+    match kind {
+        Kind::Registered(host) if kind.is_shared() => share(state, address, host as u64, length)?,
+        _ if kind.is_shared() => share(state, address, address, length)?,
+        _ => {}
     }
     state.host_recorder.allocated();
     state.recorder.given.shared_allocations += u64::from(kind.is_mapped() || matches!(kind, Kind::Registered(_)));
@@ -52,6 +63,7 @@ pub fn share_variable(state: &mut State, address: u64, bytes: u64) -> Done {
     let mut held = vec![0; bytes as usize];
     state.memory.read(address, &mut held).map_err(|error| status_of(&error))?;
     HostPointer::new(address)?.write(&held);
+    share(state, address, address, bytes)?;
     let (id, device) = (state.handle() as u64, state.device());
     state.used[device as usize] += bytes;
     state.allocations.insert(address, Allocation { bytes, kind: Kind::Managed, device, id, pool: 0 });
@@ -74,8 +86,9 @@ pub fn release(state: &mut State, address: u64) -> Done {
     }
     let used = &mut state.used[allocation.device as usize];
     *used = used.saturating_sub(allocation.bytes);
+    let freed = state.memory.free(address).map_err(|error| status_of(&error));
     if allocation.kind.is_mapped() {
         unmap(address, allocation.bytes as usize);
     }
-    state.memory.free(address).map_err(|error| status_of(&error))
+    freed
 }

@@ -1,12 +1,11 @@
 //! Memory that several processes of one machine share. The first call that asks for an allocation's
 //! handle puts its bytes into a file without a name, which the handle leads to; each process maps
-//! the file at its own device address. The bytes are copied to the simulator before each launch,
-//! and back after it.
+//! the file at its own device address, as the simulator's memory there.
 
 use std::fs::{File, OpenOptions};
 use std::os::fd::AsRawFd;
 
-use crate::allocations::release;
+use crate::allocations::{release, share};
 use crate::boundary::host_memory::{HostPointer, file_without_name, map_file};
 use crate::boundary::{Done, Out, Status, driver, say};
 use crate::objects::{Allocation, Kind};
@@ -38,6 +37,7 @@ fn export(state: &mut State, address: u64, bytes: u64) -> Done {
     let memory = &state.memory;
     let read = HostPointer::new(address)?.change(bytes as usize, |to| memory.read(address, to));
     read.map_err(|_| Status::INVALID_VALUE)?;
+    share(state, address, address, bytes)?;
     state.shared.insert(address, file);
     if let Some(allocation) = state.allocations.get_mut(&address) {
         allocation.kind = Kind::Exported;
@@ -55,6 +55,7 @@ fn import(state: &mut State, bytes: u64, file: File) -> Done<u64> {
         let _ = state.memory.free(address);
         return Err(Status::MAP_FAILED);
     }
+    share(state, address, address, bytes)?;
     let (id, device) = (state.handle() as u64, state.device());
     state.used[device as usize] += bytes;
     state.allocations.insert(address, Allocation { bytes, kind: Kind::Imported, device, id, pool: 0 });

@@ -11,7 +11,7 @@ use crate::boundary::{Done, In, Status, say, show};
 use crate::module::{info, offsets};
 use crate::objects::Function;
 use crate::orders::{self, Again};
-use crate::places::share;
+use crate::places::copy_registered;
 use crate::record::Shape;
 use crate::settings::SETTINGS;
 use crate::state::State;
@@ -87,7 +87,7 @@ pub fn run(state: &mut State, kernel: &Kernel) -> Done<f64> {
         ..Launch::default()
     };
     texture_references::bind(state)?;
-    share(state, true);
+    copy_registered(state, true);
     let orders = settings.orders.as_ref().filter(|_| chosen);
     let before = orders::before(&state.memory, orders).unwrap_or_else(|why| {
         say(why);
@@ -106,7 +106,7 @@ pub fn run(state: &mut State, kernel: &Kernel) -> Done<f64> {
         }
         _ => None,
     };
-    share(state, false);
+    copy_registered(state, false);
     print(&state.output.take().text());
     let mut took = seconds * 1e6;
     let lost = match outcome {

@@ -37,6 +37,12 @@ impl Kind {
     pub fn is_mapped(self) -> bool {
         matches!(self, Self::Host | Self::Managed | Self::Exported | Self::Imported)
     }
+
+    /// Whether host and device share the bytes. Registered memory that does not begin at a word is
+    /// copied for each launch.
+    pub fn is_shared(self) -> bool {
+        self.is_mapped() || matches!(self, Self::Registered(host) if host.is_multiple_of(4))
+    }
 }
 
 /// A context.

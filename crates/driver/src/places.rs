@@ -1,5 +1,6 @@
 //! One address for memory of the host and of the device: where it is, and copies from and to it.
-//! The bytes of memory that both share are copied to the device before each launch, and back.
+//! The two share the bytes of pinned, managed and registered memory. Registered memory alone that
+//! does not begin at a word is copied to the device before each launch, and back.
 
 use crate::boundary::host_memory::HostPointer;
 use crate::boundary::{Done, Status};
@@ -90,10 +91,10 @@ fn copy_within(state: &mut State, from: u64, to: u64, bytes: usize) -> Done {
     Ok(())
 }
 
-/// Copies what the host may have changed to the device (`true`), or back.
-pub fn share(state: &mut State, to_device: bool) {
+/// Copies registered memory that host and device do not share to the device (`true`), or back.
+pub fn copy_registered(state: &mut State, to_device: bool) {
     let State { memory, allocations, .. } = state;
-    for (&address, allocation) in allocations.iter() {
+    for (&address, allocation) in allocations.iter().filter(|(_, allocation)| !allocation.kind.is_shared()) {
         let Some(Ok(host)) = allocation.on_host(address).map(HostPointer::new) else { continue };
         // Both are live and of one length, so neither fails.
         host.change(allocation.bytes as usize, |bytes| {

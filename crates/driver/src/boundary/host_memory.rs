@@ -4,6 +4,7 @@
 use std::ffi::{c_int, c_void};
 use std::fs::File;
 use std::os::fd::{AsRawFd, FromRawFd};
+use std::sync::atomic::AtomicU32;
 
 use super::status::{Done, Status};
 
@@ -48,6 +49,15 @@ impl HostPointer {
         // SAFETY: as above.
         work(unsafe { std::slice::from_raw_parts_mut(self.0, bytes) })
     }
+}
+
+/// The words at an address of the host, a multiple of 4, for the simulator to use as memory of the
+/// device. The last may have bytes of others, which the simulator leaves as they are.
+pub fn words(address: u64, bytes: u64) -> &'static [AtomicU32] {
+    // SAFETY: mapped here, or by the API's contract the caller's until it is unregistered, and the
+    // callers free the simulator's allocation, which alone has the words, before they unmap or
+    // forget them. The host and kernels access them at the same time as on a GPU.
+    unsafe { std::slice::from_raw_parts(address as *const AtomicU32, bytes.div_ceil(4) as usize) }
 }
 
 /// Maps zeroed memory of the host at an address; not over anything that is there.

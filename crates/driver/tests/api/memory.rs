@@ -1,4 +1,6 @@
-use super::support::{Driver, INVALID_VALUE, KERNELS, OUT_OF_MEMORY, null_pointer};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
+
+use super::support::{Driver, INVALID_VALUE, KERNELS, OUT_OF_MEMORY, in_child, null_pointer};
 
 #[test]
 fn memory_is_allocated_and_freed_once() {
@@ -73,6 +75,74 @@ fn host_and_device_share_memory() {
     assert_eq!(driver.cuMemFreeHost(ones as *mut u32), INVALID_VALUE);
     assert_eq!((driver.cuMemFreeHost(pinned), driver.cuMemFree_v2(managed)), (0, 0));
     assert_eq!((driver.cuMemHostUnregister(own.as_mut_ptr()), driver.cuMemHostUnregister(own.as_mut_ptr())), (0, 713));
+}
+
+/// Waits, in memory that it gets, for the host's word, and counts its looks in the second.
+const ANSWER: &str = "\
+.version 7.8
+.target sm_75
+.address_size 64
+.visible .entry answer(.param .u64 words) {
+    .reg .pred %p<2>;
+    .reg .b32 %r<4>;
+    .reg .b64 %rd<2>;
+    ld.param.u64 %rd1, [words];
+again:
+    atom.global.sys.add.u32 %r1, [%rd1+4], 1;
+    ld.volatile.global.u32 %r2, [%rd1];
+    setp.eq.u32 %p1, %r2, 0;
+    @%p1 bra again;
+    add.u32 %r3, %r2, 1;
+    st.global.u32 [%rd1+8], %r3;
+    ret;
+}
+";
+
+/// Shared memory is one memory, also during a launch: a kernel and a thread of the host answer each
+/// other. In a process of its own: other tests map memory at the same addresses.
+#[test]
+fn host_and_kernel_answer_each_other_during_a_launch() {
+    in_child("memory::host_and_kernel_answer_each_other_during_a_launch", &[], answer);
+}
+
+fn answer(driver: &Driver) {
+    let kernel = driver.kernel(driver.module(ANSWER), "answer");
+    let (mut pinned, mut managed, mut registered) = (null_pointer(), 0, 0);
+    assert_eq!((driver.cuMemAllocHost_v2(&mut pinned, 12), driver.cuMemAllocManaged(&mut managed, 12, 1)), (0, 0));
+    let mut own = [0u32; 3];
+    assert_eq!(driver.cuMemHostRegister_v2(own.as_mut_ptr(), 12, 0), 0);
+    assert_eq!(driver.cuMemHostGetDevicePointer_v2(&mut registered, own.as_mut_ptr(), 0), 0);
+    for (host, device) in [(pinned as u64, pinned as u64), (managed, managed), (own.as_mut_ptr() as u64, registered)] {
+        // SAFETY: the words are there until the end of the test.
+        let words = unsafe { &*(host as *const [AtomicU32; 3]) };
+        let launched = AtomicBool::new(false);
+        let status = std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while words[1].load(Relaxed) == 0 && !launched.load(Relaxed) {
+                    std::thread::yield_now();
+                }
+                words[0].store(5, Relaxed);
+            });
+            let status = driver.launch(kernel, 1, 1, &[(&raw const device).cast()]);
+            launched.store(true, Relaxed);
+            status
+        });
+        assert_eq!((status, words[2].load(Relaxed)), (0, 6));
+    }
+    assert_eq!(driver.cuMemHostUnregister(own.as_mut_ptr()), 0);
+}
+
+/// Memory that does not begin at a word is copied for each launch.
+#[test]
+fn any_address_can_be_registered() {
+    let driver = Driver::new();
+    let kernel = driver.kernel(driver.module(KERNELS), "add");
+    let (ones, mut own, mut device) = (driver.words(&[1; 2]), [7u8; 12], 0);
+    let odd = own[1..].as_mut_ptr().cast();
+    assert_eq!(driver.cuMemHostRegister_v2(odd, 8, 0), 0);
+    assert_eq!(driver.cuMemHostGetDevicePointer_v2(&mut device, odd, 0), 0);
+    assert_eq!(driver.add(kernel, 1, 32, device, ones, 2), 0);
+    assert_eq!((own, driver.cuMemHostUnregister(odd)), ([7, 8, 7, 7, 7, 8, 7, 7, 7, 7, 7, 7], 0));
 }
 
 #[test]

@@ -3,9 +3,10 @@
 //!
 //! Blocks run on several threads of the host and share this memory, so it consists of `AtomicU32`s
 //! that are accessed with relaxed ordering: plain moves on today's processors, and no `unsafe`. A
-//! 64-bit atomic operation takes a lock.
+//! 64-bit atomic operation takes a lock. A caller may lend such words (`lent`).
 
 mod atomics;
+mod lent;
 mod mapped;
 
 use std::sync::atomic::AtomicU32;
@@ -22,14 +23,16 @@ use crate::error::{LARGEST_ALLOCATION, MemoryError};
 use crate::site::Site;
 use crate::texture::Objects;
 
+use lent::Words;
 pub use mapped::Physical;
 
 /// Allocations start at multiples of this, and are followed by a gap of at least this size.
 const SPACING: u64 = 1 << 20;
 
 /// Words of zero. The operating system commits their pages on first use.
-fn zeroed_words(bytes: u64) -> Result<Box<[AtomicU32]>, MemoryError> {
+fn zeroed_words(bytes: u64) -> Result<Words, MemoryError> {
     bytemuck::try_zeroed_slice_box(bytes.div_ceil(4) as usize)
+        .map(Words::Own)
         .map_err(|()| MemoryError::HostOutOfMemory { requested: bytes })
 }
 
@@ -51,7 +54,7 @@ pub struct Memory {
 struct Allocation {
     span: AllocationSpan,
     /// `None` once freed, and while it is mapped without access.
-    words: Option<Box<[AtomicU32]>>,
+    words: Option<Words>,
     read_only: bool,
     /// Why there are no words: it is mapped without access.
     without_access: bool,
@@ -208,7 +211,7 @@ impl Memory {
         let mut rest = bytes;
         for part in self.parts(address, bytes.len() as u64)? {
             let (now, later) = rest.split_at(part.length);
-            words::write(self.written_part(&part), part.offset, now);
+            self.written_part(&part)?.write(part.offset, now);
             rest = later;
         }
         Ok(())
@@ -237,7 +240,7 @@ impl Memory {
     /// Sets `bytes` bytes to `value`.
     pub fn fill(&mut self, address: u64, bytes: u64, value: u8) -> Result<(), MemoryError> {
         for part in self.parts(address, bytes)? {
-            words::fill(self.written_part(&part), part.offset, part.length, value);
+            self.written_part(&part)?.fill(part.offset, part.length, value);
         }
         Ok(())
     }
@@ -263,10 +266,10 @@ impl Memory {
     }
 
     /// The words of the allocation that a part is in, all of which the caller writes.
-    fn written_part(&mut self, part: &Part) -> &mut [AtomicU32] {
-        let allocation = &mut self.allocations[part.index];
-        allocation.written.mark(part.offset as u64, part.length as u64);
-        allocation.words.as_deref_mut().unwrap_or_default()
+    fn written_part(&mut self, part: &Part) -> Result<&mut Words, MemoryError> {
+        let Allocation { span, words, written, .. } = &mut self.allocations[part.index];
+        written.mark(part.offset as u64, part.length as u64);
+        words.as_mut().ok_or(MemoryError::NotAllocated { address: span.address, bytes: span.bytes })
     }
 
     /// The last allocation that starts at or below `address`.

@@ -2,9 +2,7 @@
 //! that were reserved, and go from there with their contents. While memory is mapped without
 //! access, the bytes are still the caller's, and an access is a fault.
 
-use std::sync::atomic::AtomicU32;
-
-use super::{Allocation, Memory, SPACING, zeroed_words};
+use super::{Allocation, Memory, SPACING, Words, zeroed_words};
 use crate::address::AllocationSpan;
 use crate::error::{LARGEST_ALLOCATION, MemoryError};
 use crate::memory::written::Written;
@@ -15,7 +13,7 @@ const END: u64 = 0x7800_0000_0000;
 /// Memory of a device without an address: [`Memory::create`].
 pub struct Physical {
     bytes: u64,
-    words: Box<[AtomicU32]>,
+    words: Words,
     written: Written,
 }
 

@@ -1,0 +1,99 @@
+//! The words of an allocation: the simulator's own, or words that a caller owns and has lent, such
+//! as memory of the host that a driver maps. Kernels and the caller share those without copies.
+
+use std::ops::Deref;
+use std::sync::atomic::AtomicU32;
+
+use super::Memory;
+use crate::error::MemoryError;
+use crate::memory::words::{self, Word};
+
+/// The words of a live allocation.
+pub(super) enum Words {
+    Own(Box<[AtomicU32]>),
+    Lent(&'static [AtomicU32]),
+}
+
+impl Deref for Words {
+    type Target = [AtomicU32];
+
+    #[inline(always)]
+    fn deref(&self) -> &[AtomicU32] {
+        match self {
+            Self::Own(words) => words,
+            Self::Lent(words) => words,
+        }
+    }
+}
+
+impl Words {
+    /// Copies bytes into the words, from an offset in bytes on.
+    pub fn write(&mut self, offset: usize, bytes: &[u8]) {
+        match self {
+            Self::Own(words) => words::write(words, offset, bytes),
+            Self::Lent(words) => (offset..).zip(bytes).for_each(|(at, &byte)| set(words, at, byte)),
+        }
+    }
+
+    /// Sets so many bytes, from an offset in bytes on.
+    pub fn fill(&mut self, offset: usize, bytes: usize, value: u8) {
+        match self {
+            Self::Own(words) => words::fill(words, offset, bytes, value),
+            Self::Lent(words) => (offset..offset + bytes).for_each(|at| set(words, at, value)),
+        }
+    }
+}
+
+/// Sets a byte; those beside it keep their values, also if others write them at the same time.
+fn set(words: &[AtomicU32], at: usize, value: u8) {
+    let shift = 8 * (at % 4);
+    words[at / 4].modify(|word| word & !(0xff << shift) | u32::from(value) << shift);
+}
+
+impl Memory {
+    /// Replaces the words of the allocation that starts at `address`, until it is freed, by words
+    /// that the caller shares with kernels. There are as many, and all their bytes count as
+    /// written.
+    pub fn lend(&mut self, address: u64, words: &'static [AtomicU32]) -> Result<(), MemoryError> {
+        let bytes = 4 * words.len() as u64;
+        let index = self.allocations.binary_search_by_key(&address, |it| it.span.address);
+        let allocation = index.ok().map(|index| &mut self.allocations[index]);
+        let fits = |it: &&mut super::Allocation| it.words.as_deref().is_some_and(|own| own.len() == words.len());
+        let allocation = allocation.filter(fits).ok_or(MemoryError::NotAllocated { address, bytes })?;
+        allocation.words = Some(Words::Lent(words));
+        allocation.written.mark_all();
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::Ordering::Relaxed;
+
+    use super::*;
+    use crate::address::Access;
+
+    #[test]
+    fn kernels_and_the_caller_share_lent_words() {
+        static WORDS: [AtomicU32; 33] = [const { AtomicU32::new(7) }; 33];
+        let mut memory = Memory::new(1 << 20);
+        let address = memory.allocate(130).unwrap();
+        assert!(memory.lend(address, &WORDS[1..]).is_err() && memory.lend(address + 4, &WORDS).is_err());
+        assert!(memory.unwritten(address, 1, 130).iter().any(|&unwritten| unwritten));
+        memory.lend(address, &WORDS).unwrap();
+        assert!(memory.unwritten(address, 1, 130).iter().all(|&unwritten| !unwritten));
+        assert_eq!(memory.value(address + 128, 2), 7);
+        memory.store_each(&Access::new(1, &[address + 4; 32], 4), &[[5; 32]]).unwrap();
+        memory.write(address + 7, &[1, 2, 3]).unwrap();
+        memory.fill(address + 126, 4, 9).unwrap();
+        let held = |index: usize| WORDS[index].load(Relaxed);
+        assert_eq!([held(0), held(1), held(2), held(31), held(32)], [7, 0x0100_0005, 0x0302, 0x0909_0007, 0x0909]);
+        WORDS[3].store(11, Relaxed);
+        let mut read = [0; 4];
+        memory.read(address + 12, &mut read).unwrap();
+        assert_eq!(read, [11, 0, 0, 0]);
+        memory.free(address).unwrap();
+        assert!(memory.lend(address, &WORDS).is_err());
+        assert_eq!((held(3), memory.used()), (11, 0));
+    }
+}
