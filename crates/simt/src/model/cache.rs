@@ -18,7 +18,7 @@ pub(super) struct Cache {
     clock: u64,
 }
 
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Default, bytemuck::Zeroable)]
 struct Line {
     number: u64,
     /// When the line was last used; 0 if the entry is empty.
@@ -28,10 +28,11 @@ struct Line {
 }
 
 impl Cache {
-    /// A cache of `lines` lines in sets of `ways`, all empty.
+    /// A cache of `lines` lines in sets of `ways`, all empty. They are zeroes, of which the operating
+    /// system commits pages on first use: most launches use few of a GPU's lines.
     pub fn new(lines: usize, ways: usize) -> Self {
         let sets = (lines / ways.max(1)).max(1);
-        Self { sets, ways: ways.max(1), lines: vec![Line::default(); sets * ways.max(1)], clock: 0 }
+        Self { sets, ways: ways.max(1), lines: bytemuck::zeroed_vec(sets * ways.max(1)), clock: 0 }
     }
 
     /// The set of a line. Each run of as many lines as there are sets has one line in each set,
