@@ -118,7 +118,11 @@ const PACKAGES: [(&str, bool, &str); 8] = [
     ("numba", true, "numba-cuda runs; `coalesce run` puts a stand-in for nvJitLink into its place"),
     ("triton", true, "Triton runs; `coalesce run` puts a stand-in for ptxas into its place"),
     ("tinygrad", true, "tinygrad runs with CUDA=1; its compiler needs CUDA_PATH for kernels that include cuda_fp16.h"),
-    ("cuda.core", true, "cuda.core runs programs compiled to PTX; NVRTC's cubins are machine code"),
+    (
+        "cuda.core",
+        true,
+        "cuda.core runs; `coalesce run` puts stand-ins for NVRTC's machine code and nvJitLink into place",
+    ),
     ("pycuda", false, "PyCUDA compiles with nvcc to machine code (SASS); give SourceModule PTX"),
     ("cupy", false, CUDART),
     ("torch", false, CUDART),

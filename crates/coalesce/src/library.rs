@@ -5,8 +5,8 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-use coalesce_driver::JIT_LINKERS;
 use coalesce_driver::installed::{DRIVER, newest};
+use coalesce_driver::{COMPILER_NAMES, COMPILERS, JIT_LINKERS};
 
 use crate::shim;
 
@@ -48,19 +48,22 @@ impl Library {
     /// Links the libraries into a folder, under the names that programs look for: the driver
     /// itself, which linkers read, too, and for the others small libraries that need the real ones.
     pub fn link_into(&self, folder: &Path) -> Result<(), String> {
-        let replaced = |name: &str| {
+        let replaced = |folder: &Path, name: &str| {
             let file = folder.join(name);
             let _ = std::fs::remove_file(&file);
             file
         };
         for name in DRIVERS {
-            let link = replaced(name);
+            let link = replaced(folder, name);
             symlink(&self.driver, &link).map_err(|error| format!("{}: {error}", link.display()))?;
         }
-        let jit_linkers = JIT_LINKERS.map(|name| (name, Some(&self.driver)));
-        let runtimes = RUNTIMES.map(|name| (name, self.runtime.as_ref()));
-        for (name, needed) in jit_linkers.into_iter().chain(runtimes) {
-            let (file, Some(needed)) = (replaced(name), needed) else { continue };
+        let compilers = folder.join(COMPILERS);
+        std::fs::create_dir_all(&compilers).map_err(|error| format!("{}: {error}", compilers.display()))?;
+        let of_driver = |name| (name, folder, Some(&self.driver));
+        let compilers = COMPILER_NAMES.map(|name| (name, compilers.as_path(), Some(&self.driver)));
+        let runtimes = RUNTIMES.map(|name| (name, folder, self.runtime.as_ref()));
+        for (name, folder, needed) in JIT_LINKERS.map(of_driver).into_iter().chain(compilers).chain(runtimes) {
+            let (file, Some(needed)) = (replaced(folder, name), needed) else { continue };
             let written = std::fs::write(&file, shim::library(name, needed.as_os_str()));
             written.map_err(|error| format!("{}: {error}", file.display()))?;
         }
@@ -75,8 +78,8 @@ impl Library {
             // Where linkers look, of programs that are built there and link the driver.
             ("LIBRARY_PATH", folder.into()),
             ("TRITON_LIBCUDA_PATH", folder.into()),
-            // The driver loads the stand-ins for nvJitLink from there: whoever looks for that finds
-            // it loaded.
+            // The driver loads the stand-ins for nvJitLink and NVRTC from there: whoever looks for
+            // those finds them loaded.
             ("COALESCE_STAND_INS", folder.into()),
         ];
         if let Some(ptxas) = &self.ptxas {

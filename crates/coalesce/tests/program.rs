@@ -99,6 +99,33 @@ fn ran(mut command: Command) -> (String, String, i32) {
     (text(&output.stdout), text(&output.stderr), output.status.code().expect("a code"))
 }
 
+/// What NVRTC makes of a program for `sm_90`: the library is the stand-in, which is loaded with the
+/// driver.
+fn machine_code() -> Vec<u8> {
+    // SAFETY: the signatures are NVRTC's; pointers are to what it says.
+    unsafe {
+        let library = UnixLibrary::open(Some("libnvrtc.so.12"), NO_LOAD | RTLD_NOW).expect("it is loaded");
+        macro_rules! call {
+            ($name:literal($($value:expr => $type:ty),*)) => {{
+                let function = library.get::<unsafe extern "C" fn($($type),*) -> c_uint>($name.as_bytes());
+                assert_eq!(function.expect("the stand-in has the function")($($value),*), 0, $name);
+            }};
+        }
+        let (mut program, mut size, none) = (0usize, 0usize, null::<c_char>());
+        call!("nvrtcCreateProgram"(
+            &mut program => &mut usize, c"".as_ptr() => *const c_char, none => *const c_char, 0 => c_int,
+            none => *const c_char, none => *const c_char
+        ));
+        let options = [c"-arch=sm_90".as_ptr()];
+        call!("nvrtcCompileProgram"(program => usize, 1 => c_int, options.as_ptr() => *const *const c_char));
+        call!("nvrtcGetCUBINSize"(program => usize, &mut size => &mut usize));
+        let mut code = vec![0u8; size];
+        call!("nvrtcGetCUBIN"(program => usize, code.as_mut_ptr() => *mut u8));
+        assert!(text(&code).contains("// -arch=compute_90\n"), "{}", text(&code));
+        code
+    }
+}
+
 /// Not a test, unless a test of this file runs it.
 #[test]
 fn the_program_that_is_run() {
@@ -119,12 +146,13 @@ fn the_program_that_is_run() {
         assert_eq!(call!("cuInit"(0 => c_uint)), 0);
         assert_eq!(call!("cuDevicePrimaryCtxRetain"(&mut context => &mut usize, 0 => c_int)), 0);
         assert_eq!(call!("cuCtxSetCurrent"(context => usize)), 0);
-        let ptx = match std::env::var("COALESCE_PROGRAM_TEST_SCRIPT") {
-            Ok(script) => WITH_LINES.replace("SCRIPT", &script),
-            Err(_) => PTX.to_owned(),
+        let image = match std::env::var("COALESCE_PROGRAM_TEST_SCRIPT") {
+            Ok(script) => WITH_LINES.replace("SCRIPT", &script).into_bytes(),
+            Err(_) if role == "compiler" => machine_code(),
+            Err(_) => PTX.as_bytes().to_vec(),
         };
-        let ptx = CString::new(ptx).expect("PTX");
-        assert_eq!(call!("cuModuleLoadData"(&mut module => &mut usize, ptx.as_ptr() => *const c_char)), 0);
+        let image = [image, vec![0]].concat();
+        assert_eq!(call!("cuModuleLoadData"(&mut module => &mut usize, image.as_ptr() => *const u8)), 0);
         assert_eq!(call!("cuMemAlloc_v2"(&mut memory => &mut u64, 64 * 32 => usize)), 0);
         let mut launch = |name: &str, blocks: u32, count: u32| {
             let name = CString::new(name).expect("a name");
@@ -146,6 +174,10 @@ fn the_program_that_is_run() {
                 assert!(loaded.get::<*const ()>(b"__nvJitLinkCreate_12_9").is_ok(), "{name}");
             }
             println!("both are loaded");
+            return;
+        }
+        if role == "compiler" {
+            println!("status: {}", launch("made", 1, 0));
             return;
         }
         if role == "devices" {
@@ -529,6 +561,24 @@ fn what_cannot_be_done_is_one_line() {
 fn libraries_that_stand_in_are_loaded_with_the_driver() {
     let (said, error, code) = ran(run(&[], "stand-ins"));
     assert!(code == 0 && said.contains("both are loaded"), "{said}{error}");
+}
+
+/// A program that has machine code made gets PTX.
+#[test]
+fn machine_code_of_nvrtc_is_ptx() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (source, library) = (folder.path().join("nvrtc.rs"), folder.path().join("libnvrtc.so.12"));
+    std::fs::write(&source, include_str!("program/fake_nvrtc.rs")).expect("the source is written");
+    let mut compiler = Command::new(std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()));
+    compiler.args(["--edition", "2024", "--crate-type", "cdylib", "-C", "link-arg=-Wl,-soname,libnvrtc.so.12", "-o"]);
+    compiler.arg(&library).arg(&source).assert().success();
+    let (out, messages, code) = ran({
+        let mut command = run(&[], "compiler");
+        command.env("LD_LIBRARY_PATH", folder.path());
+        command
+    });
+    assert_eq!(code, 0, "{out}{messages}");
+    assert!(out.contains("status: 0") && out.contains("made: 1 x 1 x 1 blocks"), "{out}{messages}");
 }
 
 #[test]

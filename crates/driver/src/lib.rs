@@ -15,11 +15,13 @@
 //! table, never addresses: a stale one is an error, not a crash.
 //!
 //! Memory that host and device share (pinned, managed) is mapped at the simulator's own address, so
-//! one pointer serves both sides; its bytes are copied in before each launch and back after it.
+//! one pointer serves both sides, and lent to the simulator, so that nothing is copied. So is memory
+//! that is registered, or shared by processes.
 //!
 //! `boundary` is the C boundary, the only part with unsafe code. `state` holds what exists,
 //! `objects` says what has a handle, `settings` what the environment sets. `image` finds PTX in
-//! what modules are loaded from, and `places` where an address is. `module`, `link`, `launch`,
+//! what modules are loaded from, `join` makes one text of several, and `places` says where an
+//! address is. `nvrtc` and `jit_link` stand in for libraries. `module`, `link`, `launch`,
 //! `memory`, `pools`, `mapped`, `transfers`, `ipc`, `device`, `context`, `stream`, `stream_values`, `arrays`, `texture`,
 //! `texture_references` and `tensor_map` are the API by subject; `requests` and `sampling` have
 //! what callers describe. `work` is what streams and graphs do, which `queue` runs with `kernel`,
@@ -80,6 +82,7 @@ pub mod image;
 pub mod installed;
 mod ipc;
 mod jit_link;
+mod join;
 mod kernel;
 mod launch;
 mod link;
@@ -89,6 +92,7 @@ mod memory;
 mod module;
 mod nodes;
 mod noted;
+mod nvrtc;
 mod objects;
 mod orders;
 mod places;
@@ -115,4 +119,5 @@ mod work;
 pub use record::Shape;
 pub use settings::{cuda_of, gpus_of};
 
-pub use boundary::stand_ins::JIT_LINKERS;
+pub use boundary::real_nvrtc::NAMES as COMPILER_NAMES;
+pub use boundary::stand_ins::{COMPILERS, JIT_LINKERS};

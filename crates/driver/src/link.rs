@@ -1,13 +1,13 @@
 //! The linker, `cuLink...`: puts PTX texts together. What it makes is a container of PTX that
 //! modules can be loaded from.
 
-use std::collections::HashSet;
 use std::ffi::c_uint;
 
 use crate::boundary::images::{bytes_at, objects_at};
 use crate::boundary::pointers::Lasting;
 use crate::boundary::{Done, In, Out, Status, Text, driver, say};
 use crate::image::{self, ptx_of, wrap};
+use crate::join::join;
 use crate::log::Log;
 use crate::objects::Handle;
 use crate::objects::Link;
@@ -15,69 +15,6 @@ use crate::state::{ready, working};
 
 /// Functions of CUDA's own library of device code.
 const RUNTIME: &str = include_str!("runtime.ptx");
-
-/// One text of several: the header with the newest version, then the bodies, in order. Of a weak
-/// function that several define, the first is kept.
-///
-/// Names of the parts share one scope here. Those that are not visible to the linker can clash,
-/// which the parser reports.
-pub fn join(inputs: &[String]) -> String {
-    if let [only] = inputs {
-        return only.clone();
-    }
-    let number = |line: &str| -> Vec<u32> {
-        line.split(|c: char| !c.is_ascii_digit()).filter_map(|part| part.parse().ok()).collect()
-    };
-    let (mut version, mut target) = ("", "");
-    let mut body = String::new();
-    let mut weak = HashSet::new();
-    let mut lines = inputs.iter().flat_map(|input| input.lines());
-    while let Some(line) = lines.next() {
-        let start = line.trim_start();
-        if start.starts_with(".version") {
-            if version.is_empty() || number(start) > number(version) {
-                version = start;
-            }
-        } else if start.starts_with(".target") {
-            if target.is_empty() || number(start) > number(target) {
-                target = start;
-            }
-        } else if start.starts_with(".weak .func") {
-            let function = function(line, &mut lines);
-            // A declaration may be repeated.
-            if !function.contains('{') || name_of(line).is_none_or(|name| weak.insert(name)) {
-                body += &function;
-            }
-        } else if !start.starts_with(".address_size") {
-            body += line;
-            body.push('\n');
-        }
-    }
-    format!("{version}\n{target}\n.address_size 64\n{body}")
-}
-
-/// The name in the first line of a function: the word before its last parenthesis.
-fn name_of(line: &str) -> Option<&str> {
-    line.rsplit_once('(')?.0.split_whitespace().last()
-}
-
-/// A function from its first line on, to the end of its body or declaration.
-fn function<'a>(first: &'a str, rest: &mut impl Iterator<Item = &'a str>) -> String {
-    let (mut text, mut depth) = (String::new(), 0);
-    let mut line = Some(first);
-    while let Some(now) = line {
-        text += now;
-        text.push('\n');
-        depth += now.matches('{').count();
-        let closed = now.matches('}').count();
-        depth = depth.saturating_sub(closed);
-        if depth == 0 && (closed > 0 || now.trim_end().ends_with(';')) {
-            break;
-        }
-        line = rest.next();
-    }
-    text
-}
 
 /// The PTX of an input of the linker, if it has any.
 ///

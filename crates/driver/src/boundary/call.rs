@@ -149,19 +149,28 @@ macro_rules! per_thread {
 }
 pub(crate) use per_thread;
 
-/// Declares functions of the nvJitLink library: each under its plain name, and under those that the
-/// headers of CUDA 12 and 13 call.
-macro_rules! jit_linker {
+/// Declares functions of a library that comes with the driver.
+macro_rules! functions {
     ($(fn $name:ident($($argument:ident: $type:ty),* $(,)?) $body:block)*) => {
         $(
             #[allow(unused_variables, missing_docs, unsafe_code)]
-            // SAFETY: the name is one of nvJitLink's, of which a process loads one library.
+            // SAFETY: the name is one of that library's, of which a process loads one, or which
+            // hands on to the other.
             #[unsafe(no_mangle)]
             pub extern "C" fn $name($($argument: $type),*) -> u32 {
                 crate::boundary::call::enter(stringify!($name), || -> crate::boundary::status::Done { $body })
             }
-            crate::boundary::call::versions!($name ($($argument: $type),*));
         )*
+    };
+}
+pub(crate) use functions;
+
+/// Declares functions of the nvJitLink library: each under its plain name, and under those that the
+/// headers of CUDA 12 and 13 call.
+macro_rules! jit_linker {
+    ($(fn $name:ident($($argument:ident: $type:ty),* $(,)?) $body:block)*) => {
+        crate::boundary::call::functions! { $(fn $name($($argument: $type),*) $body)* }
+        $(crate::boundary::call::versions!($name ($($argument: $type),*));)*
     };
 }
 pub(crate) use jit_linker;

@@ -10,6 +10,7 @@
 //! | [`host_memory`] | memory of the host that the device can reach, too |
 //! | [`images`] | what a module is loaded from |
 //! | [`callbacks`] | functions of the host |
+//! | [`real_nvrtc`] | NVIDIA's compiler, which a stand-in is around |
 //! | [`stand_ins`] | libraries that come with the driver |
 
 pub mod call;
@@ -18,10 +19,11 @@ pub mod fail;
 pub mod host_memory;
 pub mod images;
 pub mod pointers;
+pub mod real_nvrtc;
 pub mod stand_ins;
 pub mod status;
 
 pub use call::{Entry, enter, say, show, traces};
-pub(crate) use call::{driver, jit_linker};
+pub(crate) use call::{driver, functions, jit_linker};
 pub use pointers::{In, Out, Text};
 pub use status::{Done, STATUSES, Status};

@@ -1,0 +1,226 @@
+//! One text of several, as a linker puts modules together: names that a text keeps to itself stay
+//! its own, and so do the numbers of its source files. Pure.
+
+use std::collections::{HashMap, HashSet};
+
+use ptx::{Linkage, Space};
+
+/// One text of several: the header with the newest version, then the bodies, in order. Of a weak
+/// function or variable that several define, the first is kept.
+pub fn join(inputs: &[String]) -> String {
+    if let [only] = inputs {
+        return only.clone();
+    }
+    let inputs = apart(inputs);
+    let number = |line: &str| -> Vec<u32> {
+        line.split(|c: char| !c.is_ascii_digit()).filter_map(|part| part.parse().ok()).collect()
+    };
+    let (mut version, mut target) = ("", "");
+    let mut body = String::new();
+    let mut weak = HashSet::new();
+    let mut lines = inputs.iter().flat_map(|input| input.lines());
+    while let Some(line) = lines.next() {
+        let start = line.trim_start();
+        if start.starts_with(".version") {
+            if version.is_empty() || number(start) > number(version) {
+                version = start;
+            }
+        } else if start.starts_with(".target") {
+            if target.is_empty() || number(start) > number(target) {
+                target = start;
+            }
+        } else if start.starts_with(".weak .func") {
+            let function = function(line, &mut lines);
+            // A declaration may be repeated.
+            if !function.contains('{') || name_of(line).is_none_or(|name| weak.insert(name)) {
+                body += &function;
+            }
+        } else if !start.starts_with(".address_size") && weak_variable(start).is_none_or(|name| weak.insert(name)) {
+            body += line;
+            body.push('\n');
+        }
+    }
+    format!("{version}\n{target}\n.address_size 64\n{body}")
+}
+
+/// The name in the first line of a function: the word before its last parenthesis.
+fn name_of(line: &str) -> Option<&str> {
+    line.rsplit_once('(')?.0.split_whitespace().last()
+}
+
+/// The name of a weak variable that a line declares.
+fn weak_variable(line: &str) -> Option<&str> {
+    let is_whole =
+        line.trim_end().ends_with(';') && [".weak .global", ".weak .const"].iter().any(|it| line.starts_with(it));
+    is_whole.then(|| line.split(['[', '=', ';']).next()?.split_whitespace().last())?
+}
+
+/// A function from its first line on, to the end of its body or declaration.
+fn function<'a>(first: &'a str, rest: &mut impl Iterator<Item = &'a str>) -> String {
+    let (mut text, mut depth) = (String::new(), 0);
+    let mut line = Some(first);
+    while let Some(now) = line {
+        text += now;
+        text.push('\n');
+        depth += now.matches('{').count();
+        let closed = now.matches('}').count();
+        depth = depth.saturating_sub(closed);
+        if depth == 0 && (closed > 0 || now.trim_end().ends_with(';')) {
+            break;
+        }
+        line = rest.next();
+    }
+    text
+}
+
+/// The texts with names and file numbers that can stand in one. What cannot be parsed keeps its
+/// names, and its errors are those of the link.
+fn apart(inputs: &[String]) -> Vec<String> {
+    let names: Vec<HashMap<String, bool>> = inputs.iter().map(|input| names(input)).collect();
+    let mut users: HashMap<&str, usize> = HashMap::new();
+    names.iter().flat_map(HashMap::keys).for_each(|name| *users.entry(name).or_default() += 1);
+    let mut files = 0;
+    let each = inputs.iter().zip(&names).enumerate().map(|(index, (input, names))| {
+        let clashes = |name: &str| names.get(name) == Some(&true) && users.get(name).is_some_and(|&users| users > 1);
+        let is_label = |name: &str| index > 0 && name.starts_with("$L__info_string");
+        let rename = |name: &str| (clashes(name) || is_label(name)).then(|| format!("{name}$part{index}"));
+        let (text, last) = changed(input, files, rename);
+        files = files.max(last);
+        text
+    });
+    each.collect()
+}
+
+/// The names of a text's functions and variables, and whether they are its own. Memory inside of
+/// functions counts, too: it does no harm.
+fn names(text: &str) -> HashMap<String, bool> {
+    let Ok(module) = ptx::parse("part.ptx", text) else { return HashMap::new() };
+    let functions = module.functions.iter().map(|(_, function)| (&function.name, function.linkage));
+    let has_address = |space| matches!(space, Space::Global | Space::Constant | Space::Shared);
+    let variables = module.variables.iter().filter(|(_, variable)| has_address(variable.space));
+    let variables = variables.map(|(_, variable)| (&variable.name, variable.linkage));
+    let own = |linkage| linkage == Linkage::Internal;
+    functions.chain(variables).map(|(name, linkage)| (name.clone(), own(linkage))).collect()
+}
+
+/// A text with other names, and with numbers of source files behind those of the texts before it.
+/// Also the last of its numbers.
+fn changed(text: &str, files: u64, rename: impl Fn(&str) -> Option<String>) -> (String, u64) {
+    let is_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '%' | '.');
+    let (mut all, mut rest, mut last) = (String::with_capacity(text.len()), text, files);
+    let mut number_follows = false;
+    while let Some(first) = rest.chars().next() {
+        let length = match first {
+            '"' => rest[1..].find('"').map_or(rest.len(), |end| end + 2),
+            '/' if rest.starts_with("//") => rest.find('\n').unwrap_or(rest.len()),
+            '/' if rest.starts_with("/*") => rest.find("*/").map_or(rest.len(), |end| end + 2),
+            c if is_word(c) => rest.find(|c| !is_word(c)).unwrap_or(rest.len()),
+            c => c.len_utf8(),
+        };
+        let (token, behind) = rest.split_at(length);
+        match token.parse::<u64>() {
+            Ok(number) if number_follows => {
+                last = last.max(files + number);
+                all += &(files + number).to_string();
+            }
+            _ => all += rename(token).as_deref().unwrap_or(token),
+        }
+        if !token.trim().is_empty() {
+            number_follows = matches!(token, ".file" | ".loc" | "inlined_at");
+        }
+        rest = behind;
+    }
+    (all, last)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A module with a function and a string of its own, and the kernel `name`.
+    fn part(name: &str, factor: u32) -> String {
+        format!(
+            "\
+.version 7.8
+.target sm_75
+.address_size 64
+.global .align 1 .b8 $str[2] = {{65, 0}};
+.func (.param .b32 r) scaled(.param .b32 a) {{
+    .reg .b32 %r<3>;
+    ld.param.b32 %r1, [a];
+    .loc 1 {factor} 1, function_name $L__info_string0, inlined_at 1 2 3
+    mul.lo.u32 %r2, %r1, {factor};
+    st.param.b32 [r], %r2;
+    ret;
+}}
+.visible .entry {name}(.param .u64 out) {{
+    .reg .b32 %r<3>;
+    .reg .b64 %rd<3>;
+    ld.param.u64 %rd1, [out];
+    mov.u64 %rd2, $str; // scaled
+    mov.u32 %r1, 1;
+    call.uni (%r2), scaled, (%r1);
+    st.global.u32 [%rd1], %r2;
+    ret;
+}}
+.file 1 \"/scaled/{name}.cu\"
+.section .debug_str {{
+$L__info_string0:
+.b8 115
+.b8 0
+}}
+"
+        )
+    }
+
+    #[test]
+    fn what_texts_keep_to_themselves_does_not_clash() {
+        let joined = join(&[part("one", 10), part("two", 20), part("three", 30)]);
+        let module = ptx::parse("linked.ptx", &joined).map_err(|errors| errors.to_string()).unwrap();
+        let functions: Vec<&str> = module.functions.iter().map(|(_, function)| function.name.as_str()).collect();
+        assert_eq!(functions, ["scaled$part0", "one", "scaled$part1", "two", "scaled$part2", "three"]);
+        for line in [
+            "    .loc 1 10 1, function_name $L__info_string0, inlined_at 1 2 3",
+            "    .loc 3 30 1, function_name $L__info_string0$part2, inlined_at 3 2 3",
+            ".file 2 \"/scaled/two.cu\"",
+            "    mov.u64 %rd2, $str$part1; // scaled",
+            "    call.uni (%r2), scaled$part2, (%r1);",
+        ] {
+            assert!(joined.lines().any(|other| other == line), "{line}: {joined}");
+        }
+    }
+
+    /// A name of one text alone stays, as does one that a text has from another.
+    #[test]
+    fn names_that_do_not_clash_stay() {
+        let caller = "\
+.version 8.0
+.target sm_75
+.address_size 64
+.extern .func (.param .b32 r) twice(.param .b32 a);
+.visible .entry k() { ret; }
+";
+        let callee = "\
+.version 7.0
+.target sm_80
+.address_size 64
+.visible .func (.param .b32 r) twice(.param .b32 a) { ret; }
+.weak .global .align 4 .u32 count;
+.weak .func again() { ret; }
+";
+        let weak = "\
+.version 7.0
+.target sm_70
+.address_size 64
+.weak .global .align 4 .u32 count = 1;
+.weak .func again() { trap; }
+";
+        let joined = join(&[caller.to_owned(), callee.to_owned(), weak.to_owned(), "nonsense \"\u{e9}".to_owned()]);
+        assert!(joined.starts_with(".version 8.0\n.target sm_80\n.address_size 64\n.extern .func"), "{joined}");
+        for absent in ["$part", "trap", "count = 1"] {
+            assert!(!joined.contains(absent), "{absent}: {joined}");
+        }
+        assert!(joined.contains("nonsense") && joined.contains("count;"), "{joined}");
+        assert_eq!(join(&["one".to_owned()]), "one");
+    }
+}
