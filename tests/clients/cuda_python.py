@@ -138,7 +138,12 @@ def core_virtual_memory():
 
 
 def core_cubin():
-    core.Program(ADD, "c++", core.ProgramOptions(arch=f"sm_{ARCH}")).compile("cubin").get_kernel("add")
+    data = pinned(np.arange(32))
+    code = core.Program(ADD, "c++", core.ProgramOptions(arch=f"sm_{ARCH}")).compile("cubin")
+    config = core.LaunchConfig(grid=1, block=32)
+    core.launch(stream, config, code.get_kernel("add"), int(data.handle), np.int32(5), np.int32(32))
+    stream.sync()
+    assert (words(data, 32) == np.arange(32) + 5).all()
 
 
 def ptx_of(source):

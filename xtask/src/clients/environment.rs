@@ -77,11 +77,16 @@ impl Environment {
 
     /// Where a program runs.
     pub fn folder(&self, program: &Program) -> Result<PathBuf, Error> {
-        match (&program.folder, &program.package) {
-            (Some(folder), _) => Ok(self.filled(folder).into()),
-            (None, Some(package)) => self.package(package, &program.manifest),
-            (None, None) => Ok(self.cache.clone()),
+        let folder = match (&program.folder, &program.package) {
+            (Some(folder), _) => PathBuf::from(self.filled(folder)),
+            (None, Some(package)) => self.package(package, &program.manifest)?,
+            (None, None) => self.cache.clone(),
+        };
+        for file in program.copies.iter().map(|file| PathBuf::from(self.filled(file))) {
+            let copy = folder.join(file.file_name().unwrap_or_default());
+            fs::copy(&file, copy).map_err(|problem| Error::file(&file, problem))?;
         }
+        Ok(folder)
     }
 
     /// A copy of the source of a crate that the program of its name depends on, or the one of all

@@ -43,6 +43,9 @@ pub struct Program {
     /// What is added to the crate's manifest.
     #[serde(default)]
     pub manifest: String,
+    /// Files that are copied to where it runs.
+    #[serde(default)]
+    pub copies: Vec<String>,
     /// A folder of test files, for each of which it runs.
     pub files: Option<String>,
     /// The names of some of them.
