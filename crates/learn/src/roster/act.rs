@@ -37,7 +37,13 @@ pub fn act(file: &Path, action: &Action, course: Option<&Path>) -> Result<bool> 
             }
             Action::List => list(&open().await?).await,
             Action::Link { ids, teacher } => link(&open().await?, &settings, ids, *teacher).await,
-            Action::Revoke { id, .. } => revoke(&open().await?, id.as_deref()).await,
+            Action::Revoke { id, .. } => {
+                revoke(&open().await?, id.as_deref()).await?;
+                if settings.openid.is_some() && id.is_some() {
+                    note!("note: with an account at the provider of [openid] the student can sign in again");
+                }
+                Ok(())
+            }
             Action::Marks { format, out } => {
                 let course = Course::here(course.or(settings.course.as_deref()))?;
                 marks(&open().await?, &settings, &course, (*format, out.as_deref())).await

@@ -64,7 +64,9 @@ impl Bounds {
             Self { all: self.all.min(has.saturating_sub(OTHERS).max(1)), ..self }
         }
         #[cfg(not(unix))]
-        self
+        {
+            self
+        }
     }
 }
 
