@@ -1,23 +1,23 @@
 //! Registers against occupancy: where a thread keeps its data, and how many threads that leaves.
 //!
 //! A thread's variables are in registers, and a multiprocessor has 65,536 of those (since Kepler).
-//! Registers have no addresses: an array can be in them only if every index is a constant once the
-//! loops are unrolled. Otherwise it is in *local memory*, which is a piece of global memory for each
-//! thread, laid out so that a word of 32 lanes is a line of 128 bytes. L1 keeps these lines, as long
-//! as those of all resident threads fit; beyond that they go to L2 and to DRAM.
+//! Registers have no addresses: an array can be in them only if every index is a constant once
+//! loops are unrolled. Otherwise it is in *local memory*, a piece of global memory for each thread,
+//! laid out so that a word of 32 lanes is a line of 128 bytes. L1 keeps these lines, as long as
+//! those of all resident threads fit; beyond that they go to L2 and to DRAM.
 //!
-//! The first kernels compute an echo: each thread has a channel of samples, and adds to each half of
-//! what it computed `N` samples before. It keeps the last `N` in a ring.
+//! The first kernels compute an echo: each thread has a channel of samples, and adds to each half
+//! of what it computed `N` samples before. It keeps the last `N` in a ring.
 //!
 //! | kernel | the ring is in | because |
 //! | --- | --- | --- |
 //! | [`spill_local_16`], [`spill_local_64`] | local memory | its index is computed |
-//! | [`spill_shared_16`], [`spill_shared_64`] | shared memory, a column for each thread | the kernel says so |
-//! | [`spill_registers_16`], [`spill_registers_64`] | registers | all rounds of the ring are written out |
+//! | [`spill_shared_16`], [`spill_shared_64`] | a column of shared memory | the kernel says so |
+//! | [`spill_registers_16`], [`spill_registers_64`] | registers | all rounds are written out |
 //! | [`spill_bounded_64`] | registers, of which it may have 32 | 16 blocks are to be resident |
 //!
-//! The last one is the second without enough registers: `ptxas` has to *spill* some to local memory.
-//! PTX has as many registers as it likes, so PTX does not show that.
+//! The last one is the one before without enough registers: `ptxas` has to *spill* some to local
+//! memory. PTX has as many registers as it likes, so PTX does not show that.
 //!
 //! A thread with more registers leaves room for fewer threads. That costs nothing if each does more
 //! at a time (Volkov): [`spill_walk_1`] to [`spill_walk_8`] follow 1 to 8 lists at a time, where
@@ -31,8 +31,8 @@
 //!
 //! # Shapes
 //!
-//! `samples` is a matrix: a channel is a column, and `peaks` has an element for each. `next` has for
-//! each element of such a matrix the index of the next one; a list begins at each of the first
+//! `samples` is a matrix: a channel is a column, and `peaks` has an element for each. `next` has
+//! for each element of such a matrix the index of the next one; a list begins at each of the first
 //! `ends.len()` elements. Grids of any size that have a thread for each channel, or for each list
 //! of a round.
 //!
