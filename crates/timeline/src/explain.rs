@@ -115,11 +115,11 @@ impl<E> Search<'_, E> {
             }
         }
         // It took another way, or read what nobody has written: a read before another thread's
-        // write.
+        // write, or one that does not find it.
         for read in own.iter().filter(|touch| is_read(touch)).take(STEPS) {
             let at = bytes_of(read);
             let rows = around(&self.of_bytes(self.order, at)?, read);
-            if rows.last().is_some_and(|last| last.thread != read.thread) {
+            if rows.last().is_some_and(|last| last.thread != read.thread) || read.late && rows.len() > 1 {
                 return Ok(Found::Shown(shown(&rows, None, at, names)));
             }
         }
