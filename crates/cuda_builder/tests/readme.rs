@@ -4,8 +4,8 @@
 use std::fs;
 use std::path::Path;
 
-use cuda_builder::CudaBuilder;
 use cuda_builder::toolchain::DeviceCompiler;
+use cuda_builder::{CudaBuilder, NvvmArch};
 
 #[test]
 #[ignore = "long: `.ci/run` runs it"]
@@ -34,7 +34,7 @@ fn the_kernel_of_the_readme_compiles() {
     fs::write(krate.path().join("src/lib.rs"), format!("{begin}{kernel}")).unwrap();
 
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cuda-builder");
-    let ptx = CudaBuilder::new(krate.path()).target_dir(target).build().unwrap();
+    let ptx = CudaBuilder::new(krate.path()).arch(NvvmArch::Compute80).target_dir(target).build().unwrap();
     let ptx = fs::read_to_string(ptx).unwrap();
     assert!(ptx.contains(".entry add(") && ptx.contains("st.global") && !ptx.contains("trap"), "{ptx}");
 }

@@ -47,7 +47,9 @@ fn attacks_do_not_compile() {
         here.display()
     );
     fs::write(root.join("Cargo.toml"), manifest).unwrap();
-    let builder = CudaBuilder::new(&root).arch(NvvmArch::Compute80).target_dir(root.join("target"));
+    // Where `cuda_builder` builds the kernel of its README, with the same `core`.
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cuda-builder");
+    let builder = CudaBuilder::new(&root).arch(NvvmArch::Compute80).target_dir(target);
     let error = builder.build().unwrap_err();
     let CudaBuilderError::BuildFailed { messages, .. } = error else { panic!("{error}") };
     let messages = format!("\n{messages}").replace("\nwarning", "\nerror");
