@@ -161,7 +161,7 @@ const LABS: [Lab; 22] = [
     Lab {
         name: "spill",
         size: "--rows 20 --cols 40 --lists 64 --steps 3",
-        own: &["--local --shared --registers --bounded --words 16,64", "--full --alone", "--input m.npy"],
+        own: &["--all --local --shared --registers --bounded --words 16,64", "--full --alone", "--input m.npy"],
         one: Some("--local --words 16"),
     },
     Lab {

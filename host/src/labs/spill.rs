@@ -11,7 +11,7 @@ use kernels::spill::{self as kernel, BLOCK};
 use serde_json::{Value, json};
 
 pub use table::Options;
-use table::{BOUNDED, CHANNELS, CONCLUSIONS, FIRST, LISTS, MEANINGS, NEEDS, SAMPLES, SHOWCASE, STEPS, Way};
+use table::{CHANNELS, CONCLUSIONS, FIRST, LISTS, MEANINGS, NEEDS, SAMPLES, SHOWCASE, STEPS, Way};
 
 use super::compare::Shape;
 use super::inputs::{DefaultSize, HostMatrix, MemoryNeeds, named};
@@ -100,14 +100,12 @@ impl Lab for Spill {
         };
         data.samples.write(&self.samples.elements)?;
         data.next.write(&self.lists.next)?;
-        let Options { ways, words, .. } = &self.options;
-        let is_gpu = device.properties().is_gpu();
-        let fits = |way: &VariantSpec<Way>| way.of.shared() <= on.properties().shared_per_block;
+        let Options { ways, all, words, .. } = &self.options;
+        let fits = |way: &VariantSpec<Way>| ways.any() || way.of.shared() <= on.properties().shared_per_block;
         // PTX does not have what `ptxas` spills, so that only a GPU shows it.
-        let runs = |way: &VariantSpec<Way>| ways.any() || fits(way) && (is_gpu || way.name != BOUNDED);
-        let ways = ways.chosen_or(is_gpu || !words.is_empty()).into_iter();
-        let ways = ways.filter(|way| runs(way) && way.of.is_of(words));
-        let variants = ways.map(|way| {
+        let rows = ways.chosen_or(*all || device.properties().is_gpu()).into_iter();
+        let rows = rows.filter(|way| fits(way) && way.of.is_of(words));
+        let variants = rows.map(|way| {
             let variant = match way.of {
                 Way::Echo(kernel, ring, _) => self.echo(way.name, kernel, ring),
                 Way::Walk { at_a_time, alone } => self.walk(way.name, on, at_a_time, alone),

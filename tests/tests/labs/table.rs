@@ -305,7 +305,7 @@ pub const TABLE: &[Row] = &[
         sizes: &[
             "--rows 1 --cols 1 --lists 1 --steps 1",
             "--rows 9 --cols 33 --bounded",
-            "--rows 17 --cols 40 --words 16",
+            "--rows 17 --cols 40 --words 16 --all",
             "--rows 65 --cols 129 --lists 2049 --steps 3",
             "--rows 64 --cols 300 --words 64 --bounded --registers --local",
             "--full --alone --lists 600 --steps 33",

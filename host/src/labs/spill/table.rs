@@ -48,9 +48,6 @@ impl Way {
     }
 }
 
-/// The row that `ptxas` spills.
-pub(super) const BOUNDED: &str = "bounded-64";
-
 const fn alone(name: &'static str, help: &'static str, at_a_time: u32) -> VariantSpec<Way> {
     variant(name, help, Way::Walk { at_a_time, alone: true }).flag("alone")
 }
@@ -77,7 +74,7 @@ impl Variants for Way {
         )
         .flag("registers"),
         variant(
-            BOUNDED,
+            "bounded-64",
             "A ring of 64 words with so few registers that 16 blocks fit: ptxas spills, which only a GPU shows",
             Self::Echo(&kernel::spill_bounded_64, 64, false),
         )
@@ -110,8 +107,11 @@ pub(super) const MEANINGS: &[Meaning] = &[
 pub struct Options {
     #[command(flatten)]
     pub(super) ways: Chosen<Way>,
-    /// Words of the rings, separated by commas: 16 and 64 [default: both; without a GPU 16 in local
-    /// memory alone]
+    /// Also rings of 16 words in shared memory and in registers, and the ring that ptxas spills; on a
+    /// GPU they run without this flag
+    #[arg(long)]
+    pub(super) all: bool,
+    /// Words of the rings, separated by commas: 16 and 64 [default: both]
     #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = words)]
     pub(super) words: Vec<usize>,
     /// The samples: a channel is a column.
@@ -179,7 +179,7 @@ pub(super) const CONCLUSIONS: &[Conclusion] = &[
         &[
             AsFast(REGISTERS_64, LOCAL),
             AsFast(Row::Named("registers-16"), LOCAL_16),
-            AsFast(Row::Named(BOUNDED), REGISTERS_64),
+            AsFast(Row::Named("bounded-64"), REGISTERS_64),
         ],
     ),
     Conclusion::new(
