@@ -109,7 +109,7 @@ fn what_a_gpu_showed_stands_beside_what_is_allowed() {
         command.current_dir(folder());
         let run = command.output().expect("the program runs");
         let text = String::from_utf8_lossy(&run.stdout).into_owned();
-        assert!(text.contains("times on Coalesce simulator of H200") && text.contains(" seen "), "{text}");
+        assert!(text.contains("times on Coalesce simulator of H200") && text.contains(" seen\n"), "{text}");
         assert!(run.status.success(), "{test}: {}", String::from_utf8_lossy(&run.stderr));
     }
     fails(on_gpu("litmus mp-relaxed --device gpu --runs 10", "cuLaunchCooperativeKernel:720"), 2, &["(720)"]);
