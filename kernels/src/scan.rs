@@ -120,10 +120,10 @@ unsafe fn tree(
         let at = |i: u32| stage.add(place(i));
         let (block, t) = (thread::block_idx_x() as usize, thread::thread_idx_x());
         let index = |i: u32| block * BLOCK as usize + i as usize;
-        let own = [t, t + TREE_BLOCK].map(|i| (i, values.get(index(i)).copied().unwrap_or(0)));
-        for (i, value) in own {
-            *at(i) = value;
-        }
+        let value = |i: u32| values.get(index(i)).copied().unwrap_or(0);
+        let (first, second) = (value(t), value(t + TREE_BLOCK));
+        *at(t) = first;
+        *at(t + TREE_BLOCK) = second;
 
         let (mut pairs, mut distance) = (TREE_BLOCK, 1);
         while pairs > 0 {
@@ -154,11 +154,13 @@ unsafe fn tree(
         }
 
         thread::sync_threads();
-        for (i, value) in own {
+        let mut write = |i: u32, value: u32| {
             if let Some(sum) = sums.element_mut(index(i)) {
                 *sum = *at(i) + value;
             }
-        }
+        };
+        write(t, first);
+        write(t + TREE_BLOCK, second);
     }
 }
 
