@@ -90,7 +90,7 @@ fn polled(kernel: &str, counted: &BTreeMap<&str, f64>) -> bool {
 }
 
 /// What the names of kernels begin with that no GPU has counted yet.
-const UNCOUNTED: [&str; 1] = ["spill_"];
+const UNCOUNTED: [&str; 1] = ["spill_bounded"];
 
 /// Metrics of loads that the profiler collects from load instructions, which do not include
 /// asynchronous copies. The simulator counts these as loads here, too.
