@@ -7,7 +7,6 @@
 //! course = "exercises"                    # relative to this file; default: the clone's
 //! database = "class.db"                   # a file of SQLite, or postgres://USER@HOST/NAME
 //! workers = 2                             # that the server starts
-//! user = "coalesce"                       # whom server and workers run as, if root starts them
 //! counts = "best"                         # of the submissions in time, or "latest"
 //!
 //! [late]                                  # for all exercises; without it nothing counts when late
@@ -27,6 +26,7 @@
 //! client_id = "gpu-class"
 //! secret_file = "openid.secret"           # or secret_env = "NAME"
 //! claim = "email"
+//! unverified_email = false                # true: the provider's administrator sets all addresses
 //! ```
 
 mod openid;
@@ -60,8 +60,6 @@ pub struct Settings {
     pub database: String,
     /// How many workers the server starts.
     pub workers: u32,
-    /// The user as whom server and workers run if root starts them.
-    pub user: Option<String>,
     /// Which submission counts.
     pub counts: Counts,
     /// The exercises, if not all of the course.
@@ -168,7 +166,6 @@ struct File {
     database: String,
     #[serde(default = "workers")]
     workers: u32,
-    user: Option<String>,
     #[serde(default)]
     counts: Counts,
     #[serde(default)]
@@ -234,8 +231,7 @@ impl Settings {
     /// What is wrong.
     pub fn of(text: &str, folder: &Path) -> Result<Self, String> {
         let file: File = toml::from_str(text).map_err(|error| at_line(text, &error))?;
-        let File { title, address, listen, course, database, workers, user, counts, late, exercises, limits, openid } =
-            file;
+        let File { title, address, listen, course, database, workers, counts, late, exercises, limits, openid } = file;
         if title.trim().is_empty() {
             return Err("title: it is empty".to_owned());
         }
@@ -261,7 +257,7 @@ impl Settings {
             _ => format!("sqlite:{}", folder.join(database).display()),
         };
         let openid = openid.map(|entry| entry.checked(folder)).transpose()?;
-        Ok(Self { title, address, listen, course, database, workers, user, counts, exercises, limits, openid })
+        Ok(Self { title, address, listen, course, database, workers, counts, exercises, limits, openid })
     }
 
     /// Whether browsers reach the server by TLS, so that cookies are sent that way alone.

@@ -87,8 +87,6 @@ mod start;
 mod student;
 mod submission;
 mod terminal;
-#[cfg(all(feature = "class", unix))]
-mod user;
 mod variant;
 mod verdict;
 mod watch;

@@ -22,9 +22,6 @@ const LONGEST: u64 = 8 << 20;
 /// Does what was asked for.
 pub fn act(file: &Path, action: &Action, course: Option<&Path>) -> Result<bool> {
     let settings = Settings::read(file)?;
-    // The database is the user's, too.
-    #[cfg(unix)]
-    crate::user::become_user(settings.user.as_deref())?;
     let failed = |error| Error::Usage(format!("the database cannot be used: {error}"));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(failed)?;
     runtime.block_on(async {

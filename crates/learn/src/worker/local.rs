@@ -43,9 +43,6 @@ const LONGEST_MESSAGE: usize = 400;
 /// Works until it is interrupted.
 pub fn work(course: &Course, options: &Options) -> Result<bool> {
     let settings = options.class.as_deref().map(Settings::read).transpose()?;
-    // Before there are threads, and before the system knows with whom this process ends.
-    #[cfg(unix)]
-    crate::user::become_user(settings.as_ref().and_then(|settings| settings.user.as_deref()))?;
     #[cfg(target_os = "linux")]
     if let Some(parent) = options.parent {
         crate::start::end_with(parent)?;
@@ -83,7 +80,9 @@ pub fn work(course: &Course, options: &Options) -> Result<bool> {
                 true => Error::Usage("interrupted before the worker was ready".to_owned()),
                 false => error,
             })?;
-        note_root();
+        if !of_server {
+            note_root();
+        }
         let limits = store.limits().await?.unwrap_or_default();
         let name = format!("{} {number}", std::process::id());
         note!("Worker {number} takes jobs from {}. Ctrl-C ends it.", shown(&database));
@@ -115,7 +114,9 @@ pub fn keep_from_judges(course: &Course, what: &str, file: Option<&Path>) -> Res
 pub fn note_root() {
     #[cfg(unix)]
     if rustix::process::geteuid().is_root() {
-        note!("note: this runs as root and need not: give class.toml a user who owns the clone and the database alone");
+        note!(
+            "note: this runs as root and need not: start it as a user who alone owns the clone, with `runuser -u NAME --`"
+        );
     }
 }
 
@@ -146,8 +147,6 @@ struct Local {
     grader: String,
     /// Whether the server has started this worker, with its own course.
     of_server: bool,
-    /// The versions of the server's course that were accepted last.
-    accepted: Option<String>,
     /// Keeps other processes out of the compiler's folder.
     _lock: File,
 }
@@ -164,7 +163,7 @@ impl Local {
         let program = programs::own_program();
         let program = fs::read(&program).map_err(Error::reading(&program))?;
         let grader = version(&[&program, compiler.basis()?.as_bytes()]);
-        Ok(Self { course: course.clone(), compiler, job, grader, of_server, accepted: None, _lock: lock })
+        Ok(Self { course: course.clone(), compiler, job, grader, of_server, _lock: lock })
     }
 
     /// The course and the exercise as they are now, and the versions. The teacher may have changed
@@ -229,12 +228,12 @@ fn places(of_page: &Value) -> String {
 
 impl Judge for Local {
     fn accepts(&mut self, servers: &str) -> std::result::Result<(), String> {
-        if !self.of_server && self.accepted.as_deref() != Some(servers) {
-            let course = Course::find(&self.course.root, Some(&self.course.folder));
-            same_course(&course.map_err(|error| error.to_string())?, servers)?;
-            self.accepted = Some(servers.to_owned());
+        if self.of_server {
+            return Ok(());
         }
-        Ok(())
+        // As it is now: files may change here, too.
+        let course = Course::find(&self.course.root, Some(&self.course.folder));
+        same_course(&course.map_err(|error| error.to_string())?, servers)
     }
 
     fn versions(&self, job: &Job) -> Option<Versions> {

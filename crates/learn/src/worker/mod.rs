@@ -26,7 +26,7 @@ use crate::course::Course;
 use crate::error::Result;
 
 #[cfg(feature = "class")]
-pub use self::local::keep_from_judges;
+pub use self::local::{keep_from_judges, note_root};
 #[cfg(feature = "class")]
 pub use self::started::start;
 #[cfg(feature = "class")]

@@ -18,6 +18,4 @@ mod server;
 #[cfg(target_os = "linux")]
 mod trouble;
 #[cfg(target_os = "linux")]
-mod user;
-#[cfg(target_os = "linux")]
 mod worker;

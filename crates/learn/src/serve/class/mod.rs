@@ -105,7 +105,6 @@ fn keep_from_judges(course: &Course, settings: &Settings) -> Result<()> {
 
 /// Keeps the versions of the exercises as they are now: the teacher may change the course.
 async fn keep_course(server: Arc<Server>) {
-    let mut kept = String::new();
     loop {
         tokio::time::sleep(COURSE).await;
         let read = Arc::clone(&server);
@@ -115,11 +114,13 @@ async fn keep_course(server: Arc<Server>) {
         };
         // While files are being changed, it is as it was.
         let Ok(Ok(now)) = tokio::task::spawn_blocking(read).await else { continue };
-        if now != kept {
-            match server.store.put_course(&now).await {
-                Ok(()) => kept = now,
-                Err(error) => refusal::note_seldom(&error.to_string()),
-            }
+        let put = match server.store.course().await {
+            Ok(kept) if kept.as_ref() == Some(&now) => Ok(()),
+            Ok(_) => server.store.put_course(&now).await,
+            Err(error) => Err(error),
+        };
+        if let Err(error) = put {
+            refusal::note_seldom(&error.to_string());
         }
     }
 }
@@ -133,8 +134,6 @@ pub fn now() -> Millis {
 pub fn serve(file: &Path, course: Option<&Path>, plain: bool) -> Result<bool> {
     let settings = Settings::read(file)?;
     let course = Course::here(course.or(settings.course.as_deref()))?;
-    #[cfg(unix)]
-    crate::user::become_user(settings.user.as_deref())?;
     let failed = |error: std::io::Error| Error::Usage(format!("the server cannot be started: {error}"));
     keep_from_judges(&course, &settings)?;
     let lessons = Lessons::read(&course, &settings)?;
@@ -151,6 +150,7 @@ pub fn serve(file: &Path, course: Option<&Path>, plain: bool) -> Result<bool> {
         if !plain {
             bundle.begin();
         }
+        crate::worker::note_root();
         show_line!(
             "{} is at {} (it listens at {listen}). Ctrl-C ends it.",
             crate::terminal::plain(&settings.title),
