@@ -23,6 +23,8 @@ pub struct OpenId {
     /// The claim that identifies a student: `email` is compared with the roster's address, any other
     /// with the roster's id.
     pub claim: String,
+    /// Whether an address counts that the provider does not call verified: people cannot choose theirs.
+    pub unverified_email: bool,
 }
 
 /// Where a secret is.
@@ -44,6 +46,8 @@ pub(super) struct Entry {
     secret_env: Option<String>,
     #[serde(default = "claim")]
     claim: String,
+    #[serde(default)]
+    unverified_email: bool,
 }
 
 /// The most bytes of a secret.
@@ -55,7 +59,7 @@ fn claim() -> String {
 
 impl Entry {
     pub(super) fn checked(self, folder: &Path) -> std::result::Result<OpenId, String> {
-        let Self { issuer, client_id, secret_file, secret_env, claim } = self;
+        let Self { issuer, client_id, secret_file, secret_env, claim, unverified_email } = self;
         let plain = |text: &str| !text.is_empty() && !text.contains(|c: char| c.is_whitespace() || c.is_control());
         let host = issuer.split_once("://").map_or("", |(_, host)| host.split([':', '/']).next().unwrap_or_default());
         let is_here = issuer.starts_with("http://") && ["127.0.0.1", "localhost"].contains(&host);
@@ -70,7 +74,7 @@ impl Entry {
             (None, Some(name)) if plain(&name) && !name.contains('=') => SecretOf::Environment(name),
             _ => return Err("openid: write secret_file = \"FILE\" or secret_env = \"NAME\"".to_owned()),
         };
-        Ok(OpenId { issuer, client_id, secret, claim })
+        Ok(OpenId { issuer, client_id, secret, claim, unverified_email })
     }
 }
 
@@ -156,6 +160,7 @@ mod tests {
             client_id: "c".to_owned(),
             secret: SecretOf::File(file.clone()),
             claim: claim(),
+            unverified_email: false,
         };
         let refused = |wanted: &str| {
             let said = openid.read_secret().unwrap_err().to_string();

@@ -157,9 +157,9 @@ impl Answer {
     }
 }
 
-/// A class of anna, ben and `unverified` whose sign-in is at this port, with further settings.
+/// A class of anna, `unverified` and `unstated` whose sign-in is at this port, with further settings.
 fn class(port: u16, more: &str) -> (Class, Server) {
-    let ids = ["anna", "unverified"];
+    let ids = ["anna", "unverified", "unstated"];
     let class = Class::each(&ids).remove(0);
     let student =
         |id: &str| Student { id: id.into(), name: id.into(), email: format!("{}@Uni.edu", id.to_uppercase()) };
@@ -214,7 +214,9 @@ fn an_account_of_the_roster_signs_in_and_no_other() {
 
     let unknown = Browser::default().sign_in(class, "/", "mallory");
     unknown.says(403, "mallory@uni.edu, is not on the roster");
-    Browser::default().sign_in(class, "/", "unverified").says(403, "Confirm your address");
+    for name in ["unverified", "unstated"] {
+        Browser::default().sign_in(class, "/", name).says(403, "Confirm your address");
+    }
     // Who thinks better of it.
     let mut ben = Browser::default();
     let begun = ben.ask("GET", &format!("{class}/openid"), &[]);

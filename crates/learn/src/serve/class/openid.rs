@@ -49,8 +49,9 @@ use crate::error::Error;
 /// How long a person may take at the provider, in seconds.
 const AT_PROVIDER: i64 = 600;
 
-/// How long one request to the provider may take, and how many bytes its answer may have.
-const PATIENCE: Duration = Duration::from_secs(8);
+/// How long all requests of one question to the provider may take, so that the guard's time is not
+/// over before; and how many bytes an answer may have.
+const PATIENCE: Duration = Duration::from_secs(15);
 const LONGEST_ANSWER: u64 = 1 << 20;
 
 /// How many sign-ins may wait for the provider at once.
@@ -70,7 +71,7 @@ pub struct Provider {
     back: RedirectUrl,
     agent: ureq::Agent,
     known: Mutex<Option<(Instant, CoreProviderMetadata)>>,
-    asking: Semaphore,
+    asking: Arc<Semaphore>,
 }
 
 /// Why there is no account, with what the teacher should know of it.
@@ -102,7 +103,6 @@ impl Provider {
         let tls = ureq::tls::TlsConfig::builder().root_certs(ureq::tls::RootCerts::PlatformVerifier).build();
         let agent = ureq::Agent::config_builder()
             .tls_config(tls)
-            .timeout_global(Some(PATIENCE))
             .http_status_as_error(false)
             // A provider does not lead the server to other addresses.
             .max_redirects(0)
@@ -110,38 +110,46 @@ impl Provider {
             .build()
             .new_agent();
         let secret = ClientSecret::new(openid.read_secret()?);
-        let (known, asking) = (Mutex::new(None), Semaphore::new(AT_ONCE));
+        let (known, asking) = (Mutex::new(None), Arc::new(Semaphore::new(AT_ONCE)));
         Ok(Self { openid: openid.clone(), issuer, secret, back, agent, known, asking })
     }
 
-    fn send(&self, request: HttpRequest) -> Result<HttpResponse, ureq::Error> {
+    fn send(&self, request: HttpRequest, until: Instant) -> Result<HttpResponse, ureq::Error> {
+        let left = until.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(ureq::Error::Timeout(ureq::Timeout::Global));
+        }
         let (parts, body) = request.into_parts();
         let answer = match body.is_empty() {
-            true => self.agent.run(axum::http::Request::from_parts(parts, ())),
-            false => self.agent.run(axum::http::Request::from_parts(parts, body)),
+            true => self.run(axum::http::Request::from_parts(parts, ()), left),
+            false => self.run(axum::http::Request::from_parts(parts, body), left),
         }?;
         let (parts, mut body) = answer.into_parts();
         let body = body.with_config().limit(LONGEST_ANSWER).read_to_vec()?;
         Ok(HttpResponse::from_parts(parts, body))
     }
 
+    fn run(&self, request: axum::http::Request<impl ureq::AsSendBody>, left: Duration) -> Result<Sent, ureq::Error> {
+        self.agent.run(self.agent.configure_request(request).timeout_global(Some(left)).build())
+    }
+
     /// The provider's addresses and keys.
-    fn metadata(&self) -> Result<CoreProviderMetadata, Why> {
+    fn metadata(&self, until: Instant) -> Result<CoreProviderMetadata, Why> {
         let known = self.known.lock().unwrap_or_else(PoisonError::into_inner).clone();
         if let Some((at, metadata)) = known
             && at.elapsed() < KNOWN
         {
             return Ok(metadata);
         }
-        let send = |request| self.send(request);
+        let send = |request| self.send(request, until);
         let metadata = CoreProviderMetadata::discover(&self.issuer, &send).map_err(|error| Why::unreachable(&error))?;
         *self.known.lock().unwrap_or_else(PoisonError::into_inner) = Some((Instant::now(), metadata.clone()));
         Ok(metadata)
     }
 
     /// What speaks with the provider. Some take the class's secret in the request's body alone.
-    fn client(&self) -> Result<Client, Why> {
-        let metadata = self.metadata()?;
+    fn client(&self, until: Instant) -> Result<Client, Why> {
+        let metadata = self.metadata(until)?;
         let ways = metadata.token_endpoint_auth_methods_supported().cloned().unwrap_or_default();
         let takes = |way| ways.contains(&way);
         let in_body = takes(CoreClientAuthMethod::ClientSecretPost) && !takes(CoreClientAuthMethod::ClientSecretBasic);
@@ -152,8 +160,8 @@ impl Provider {
     }
 
     /// The provider's address for a sign-in.
-    fn address(&self, of: &Secret) -> Result<String, Why> {
-        let client = self.client()?;
+    fn address(&self, of: &Secret, until: Instant) -> Result<String, Why> {
+        let client = self.client(until)?;
         let (state, nonce) = (of.state(), of.nonce());
         let request = client
             .authorize_url(
@@ -168,9 +176,9 @@ impl Provider {
 
     /// What the account of a code has as its claim. It is in the token, or in what the provider says of
     /// the user.
-    fn claim(&self, of: &Secret, code: String) -> Result<String, Why> {
-        let client = self.client()?;
-        let send = |request| self.send(request);
+    fn claim(&self, of: &Secret, code: String, until: Instant) -> Result<String, Why> {
+        let client = self.client(until)?;
+        let send = |request| self.send(request, until);
         let request = client.exchange_code(AuthorizationCode::new(code)).map_err(|error| Why::unreachable(&error))?;
         let tokens = request.set_pkce_verifier(of.verifier()).request(&send).map_err(|error| match error {
             RequestTokenError::ServerResponse(said) if said.error().as_ref() == "invalid_grant" => Why::Over,
@@ -183,18 +191,15 @@ impl Provider {
             *self.known.lock().unwrap_or_else(PoisonError::into_inner) = None;
             Why::Refused(error.to_string())
         })?;
-        let value = serde_json::to_value(claims).unwrap_or_default();
-        match claim(&value, &self.openid.claim) {
-            Err(Why::NoClaim) => {}
-            found => return found,
-        }
+        let in_token = claim(&serde_json::to_value(claims).unwrap_or_default(), &self.openid);
+        let Err(why) = in_token else { return in_token };
         let subject = Some(claims.subject().clone());
         let Ok(request) = client.user_info(tokens.access_token().to_owned(), subject) else {
-            return Err(Why::NoClaim);
+            return Err(why);
         };
         let user: UserInfoClaims<Claims, CoreGenderClaim> =
             request.request(&send).map_err(|error| Why::unreachable(&error))?;
-        claim(&serde_json::to_value(user).unwrap_or_default(), &self.openid.claim)
+        claim(&serde_json::to_value(user).unwrap_or_default(), &self.openid)
     }
 
     /// Those of the roster whom a claim may mean: an address in any case, an id to the letter.
@@ -207,6 +212,8 @@ impl Provider {
         students.iter().filter(matches).collect()
     }
 }
+
+type Sent = axum::http::Response<ureq::Body>;
 
 /// All that a token has besides the standard's claims.
 #[derive(Clone, Debug, Deserialize, Serialize)]
@@ -243,13 +250,13 @@ type Client = openidconnect::Client<
     EndpointMaybeSet,
 >;
 
-/// A claim's value.
-fn claim(claims: &Value, name: &str) -> Result<String, Why> {
-    let Some(value) = claims[name].as_str().filter(|value| !value.is_empty()) else { return Err(Why::NoClaim) };
-    let is_false = |value: &Value| value == false || value == "false";
-    match name == "email" && is_false(&claims["email_verified"]) {
-        true => Err(Why::Unverified),
-        false => Ok(value.to_owned()),
+/// The claim's value. An address is one's own only if the provider says so: at some anyone may write
+/// another's.
+fn claim(claims: &Value, of: &OpenId) -> Result<String, Why> {
+    let value = claims[&of.claim].as_str().filter(|value| !value.is_empty()).ok_or(Why::NoClaim)?;
+    match of.claim != "email" || of.unverified_email || claims["email_verified"] == true {
+        true => Ok(value.to_owned()),
+        false => Err(Why::Unverified),
     }
 }
 
@@ -279,6 +286,7 @@ impl Why {
                 (StatusCode::FORBIDDEN, "You are not signed in", sentence)
             }
             Self::Unverified => {
+                note("an account's email is not verified: see unverified_email in docs/TEACHING.md");
                 let sentence = "Confirm your address of email where your account is kept, and try again.";
                 (StatusCode::FORBIDDEN, "You are not signed in", sentence)
             }
@@ -342,18 +350,24 @@ fn provider(server: &Server) -> Answered<&Provider> {
     server.openid.as_ref().ok_or_else(none)
 }
 
-/// What a provider says, on a thread that may wait.
+/// What a provider says, until the time that the question gets, on a thread that may wait.
 async fn ask<T: Send + 'static>(
     server: &Arc<Server>,
-    question: impl FnOnce(&Provider) -> Result<T, Why> + Send + 'static,
+    question: impl FnOnce(&Provider, Instant) -> Result<T, Why> + Send + 'static,
 ) -> Answered<T> {
     let of = provider(server)?;
-    let Ok(_one) = of.asking.try_acquire() else {
+    let Ok(one) = Arc::clone(&of.asking).try_acquire_owned() else {
         let sentence = "Very many sign in just now. Try again in a minute.";
         return Err(said(StatusCode::SERVICE_UNAVAILABLE, "Not now", sentence));
     };
     let asked = Arc::clone(server);
-    let answered = tokio::task::spawn_blocking(move || provider(&asked).map(question).ok()).await;
+    let until = Instant::now() + PATIENCE;
+    let question = move || {
+        // It is asked to the end, even if nobody waits for the answer any more.
+        let _one = one;
+        provider(&asked).map(|provider| question(provider, until)).ok()
+    };
+    let answered = tokio::task::spawn_blocking(question).await;
     let lost = || Why::Unreachable("the answer is lost".to_owned());
     answered.ok().flatten().unwrap_or_else(|| Err(lost())).map_err(|why| why.refusal(&of.openid))
 }
@@ -368,7 +382,7 @@ pub struct Begin {
 pub async fn begin(State(server): State<Arc<Server>>, Query(Begin { to }): Query<Begin>) -> Answered {
     let value = secret::new()?;
     let of = Secret(value.clone());
-    let address = ask(&server, move |provider| provider.address(&of)).await?;
+    let address = ask(&server, move |provider, until| provider.address(&of, until)).await?;
     let to: String = path(to.as_deref().unwrap_or("/")).bytes().map(|byte| format!("{byte:02x}")).collect();
     let cookie =
         sign_in::cookie(&server.settings, &cookie_name(&server.settings), &format!("{value}.{to}"), AT_PROVIDER);
@@ -406,7 +420,7 @@ async fn end(server: &Arc<Server>, of: Secret, answer: Back, to: &str) -> Answer
         let sentence = format!("The login says: {word}. Begin again, or ask your teacher for a personal link.");
         return Err(said(StatusCode::FORBIDDEN, "You are not signed in", &sentence));
     };
-    let claim = ask(server, move |provider| provider.claim(&of, code)).await?;
+    let claim = ask(server, move |provider, until| provider.claim(&of, code, until)).await?;
     let students = server.store.students().await?;
     match of_class.matching(&students, &claim).as_slice() {
         [one] => sign_in::begin(server, &Who::Student(one.id.clone()), to).await,
@@ -463,14 +477,16 @@ mod tests {
 
     #[test]
     fn a_claim_is_a_word_and_its_address_is_verified() {
-        assert_eq!(claim(&json!({ "email": "a@b" }), "email"), Ok("a@b".to_owned()));
-        assert_eq!(claim(&json!({ "email": "a@b", "email_verified": true }), "email"), Ok("a@b".to_owned()));
-        assert_eq!(claim(&json!({ "sub": "a", "email_verified": false }), "sub"), Ok("a".to_owned()));
-        for unverified in [json!(false), json!("false")] {
-            assert_eq!(claim(&json!({ "email": "a@b", "email_verified": unverified }), "email"), Err(Why::Unverified));
+        let of = |table: &str| settings(table).openid.unwrap();
+        let (email, lax) = (of(""), of("unverified_email = true"));
+        assert_eq!(claim(&json!({ "email": "a@b", "email_verified": true }), &email), Ok("a@b".to_owned()));
+        assert_eq!(claim(&json!({ "sub": "a", "email_verified": false }), &of("claim = 'sub'")), Ok("a".to_owned()));
+        for unverified in [json!({ "email": "a@b" }), json!({ "email": "a@b", "email_verified": false })] {
+            assert_eq!(claim(&unverified, &email), Err(Why::Unverified));
+            assert_eq!(claim(&unverified, &lax), Ok("a@b".to_owned()));
         }
         for none in [json!({}), json!({ "email": "" }), json!({ "email": ["a@b"] })] {
-            assert_eq!(claim(&none, "email"), Err(Why::NoClaim));
+            assert_eq!(claim(&none, &email), Err(Why::NoClaim));
         }
     }
 
