@@ -79,6 +79,7 @@ impl Worker<'_> {
     pub async fn work<J: Judge>(&self, mut judge: J, mut problem: impl FnMut(&Error)) -> Result<()> {
         while !self.is_ending() {
             match self.next().await {
+                // After the job is taken: one to judge again is queued after its course is kept.
                 Ok(Some(job)) => match self.store.course().await {
                     Ok(course) => {
                         if let Some(Err(why)) = course.map(|course| judge.accepts(&course)) {
@@ -87,8 +88,14 @@ impl Worker<'_> {
                         }
                         judge = self.one(judge, job, &mut problem).await?;
                     }
-                    // The lease ends, and another worker takes the job.
-                    Err(error) => problem(&error),
+                    Err(error) => {
+                        problem(&error);
+                        if let Err(error) = self.store.give_back(&job.lease).await {
+                            // The lease ends, and another worker takes the job.
+                            problem(&error);
+                        }
+                        tokio::time::sleep(AFTER_ERROR).await;
+                    }
                 },
                 Ok(None) => tokio::time::sleep(IDLE).await,
                 Err(error) => {

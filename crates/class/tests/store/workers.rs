@@ -8,6 +8,7 @@ use std::time::Duration;
 use class::settings::Limits;
 use class::store::{Job, NewRun, State, Store, Verdict};
 use class::worker::{Judge, LEASE, Versions, Worker};
+use sqlx::Connection as _;
 
 use crate::databases::{self, add, enqueue, on_each, verdict};
 
@@ -158,6 +159,23 @@ fn a_worker_with_another_course_gives_the_job_back_and_ends() {
         worker().await.unwrap();
         watcher.await.unwrap();
         assert_eq!(store.verdict(run).await.unwrap(), Some(verdict("solved", 1)));
+    });
+}
+
+#[test]
+fn a_worker_that_cannot_read_the_course_gives_the_job_back() {
+    on_each(async |store, address| {
+        static ENDING: AtomicBool = AtomicBool::new(false);
+        ENDING.store(false, Ordering::Relaxed);
+        add(&store, &["a"]).await;
+        let run = enqueue(&store, "a", "1", 1).await;
+        let mut connection = sqlx::AnyConnection::connect(&address).await.unwrap();
+        sqlx::query("ALTER TABLE settings RENAME TO lost").execute(&mut connection).await.unwrap();
+        let (name, limits) = ("w".to_owned(), Limits::default());
+        let worker = Worker { store: &store, name, limits, lease: LEASE, ending: &ENDING };
+        let judge = Noting { seen: Arc::default() };
+        worker.work(judge, |_| ENDING.store(true, Ordering::Relaxed)).await.unwrap();
+        assert_eq!(store.run(run).await.unwrap().unwrap().state, State::Waiting);
     });
 }
 

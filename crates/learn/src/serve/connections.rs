@@ -5,7 +5,7 @@
 //! | --- | --- |
 //! | sends half a head, or nothing more | [`HEAD`] |
 //! | never reads its answer | [`LIFE`], and as long again for an answer that has begun |
-//! | opens very many | [`Bounds`]: more of one address are closed, and all others wait to be accepted |
+//! | opens very many | [`Bounds`]: more of one network are closed, and all others wait to be accepted |
 
 use std::convert::Infallible;
 use std::net::{IpAddr, SocketAddr};
@@ -44,7 +44,7 @@ const OTHERS: usize = 256;
 #[derive(Clone, Copy, Debug)]
 pub struct Bounds {
     pub all: usize,
-    /// Of one address, except this machine's own: a proxy here has those of all.
+    /// Of one [`network`], except this machine's own: a proxy here has those of all.
     pub of_address: usize,
 }
 
@@ -70,10 +70,18 @@ impl Bounds {
     }
 }
 
+/// Whom an address stands for: one of IPv6 for its network, in which a machine chooses freely.
+pub fn network(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V6(address) => IpAddr::V6((address.to_bits() >> 64 << 64).into()),
+        address @ IpAddr::V4(_) => address,
+    }
+}
+
 /// Answers until the program ends.
 pub async fn serve(listener: TcpListener, routes: Router, bounds: Bounds) -> Infallible {
     let all = Arc::new(Semaphore::new(bounds.all));
-    let addresses = Counted::<IpAddr>::new(bounds.all, bounds.of_address);
+    let networks = Counted::<IpAddr>::new(bounds.all, bounds.of_address);
     loop {
         let one = Arc::clone(&all).acquire_owned().await;
         let Ok((stream, peer)) = listener.accept().await else {
@@ -81,9 +89,8 @@ pub async fn serve(listener: TcpListener, routes: Router, bounds: Bounds) -> Inf
             sleep(PAUSE).await;
             continue;
         };
-        let address = peer.ip().to_canonical();
-        let own = addresses.open(address);
-        if own.is_none() && !address.is_loopback() {
+        let own = networks.open(network(peer.ip()));
+        if own.is_none() && !peer.ip().to_canonical().is_loopback() {
             continue;
         }
         let routes = routes.clone();
@@ -116,7 +123,7 @@ mod tests {
 
     use axum::routing::get;
 
-    use super::{Bounds, Duration, Router, TcpListener, serve};
+    use super::{Bounds, Duration, Router, TcpListener, network, serve};
 
     /// What the server answers to one more request.
     fn ask(stream: &mut TcpStream) -> std::io::Result<String> {
@@ -161,5 +168,14 @@ mod tests {
         let bounds = |all| Bounds { all, of_address: 1 }.within_descriptors().all;
         assert_eq!(bounds(8), 8);
         assert!((1..usize::MAX >> 1).contains(&bounds(usize::MAX >> 1)));
+    }
+
+    #[test]
+    fn a_network_of_ipv6_is_one() {
+        let of = |text: &str| network(text.parse().unwrap());
+        assert_eq!(of("2001:db8:1:2:3:4:5:6"), of("2001:db8:1:2:ffff::1"));
+        assert_ne!(of("2001:db8:1:2::1"), of("2001:db8:1:3::1"));
+        assert_eq!(of("::ffff:10.0.0.1"), of("10.0.0.1"));
+        assert_ne!(of("10.0.0.1"), of("10.0.0.2"));
     }
 }

@@ -297,6 +297,25 @@ fn each_sees_what_is_his() {
     }
 }
 
+/// So that no worker judges again by the course as it was.
+#[test]
+fn what_is_judged_again_is_judged_by_the_course_as_it_is() {
+    let mut class = Class::new(&["copy"], "");
+    let secret = class.secret("--teacher");
+    class.begin();
+    let cookie = class.enter(&secret);
+    let address = format!("sqlite:{}", class.path("class.db"));
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let kept = || {
+        runtime
+            .block_on(async { ::class::store::Store::open(&address).await.unwrap().course().await.unwrap().unwrap() })
+    };
+    let before = kept();
+    class.course.write("copy/starter.rs", &format!("{}// changed\n", class.course.read("copy/starter.rs")));
+    assert_eq!(class.person(&cookie).post("/class/exercises/copy/regrade", &[]).status, 303);
+    assert_ne!(kept(), before);
+}
+
 #[test]
 fn pages_elsewhere_change_nothing() {
     let mut class = Class::new(&["copy"], "");

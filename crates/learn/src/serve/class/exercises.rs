@@ -169,11 +169,16 @@ fn questions(exercise: &Exercise, answers: &[Answer]) -> Markup {
 /// Judges the submissions of an exercise again, by the course as it is now.
 pub async fn regrade(State(server): State<Arc<Server>>, _: Teacher, Path(name): Path<String>) -> Answered {
     let again = Arc::clone(&server);
-    let read = tokio::task::spawn_blocking(move || again.read_lessons()).await;
-    if let Ok(read) = read {
-        read?;
-    }
+    let read = move || {
+        again.read_lessons()?;
+        again.lessons().versions()
+    };
+    let read = tokio::task::spawn_blocking(read).await;
     Chosen::of(&server, &name)?;
+    // Before there are jobs: a worker with the course as it was takes none of them.
+    if let Ok(versions) = read {
+        server.store.put_course(&versions?).await?;
+    }
     let count = server.store.regrade(&name, true).await?;
     Ok(Redirect::to(&format!("{}?regraded={count}", history::of_exercise(&name))).into_response())
 }

@@ -25,10 +25,11 @@ use class::secret;
 use class::settings::Settings;
 use class::store::Who;
 
-use super::limiter::{Limiter, Rate, network};
+use super::limiter::{Limiter, Rate};
 use super::refusal::{Answered, Refusal, line};
 use super::{Server, now, origin, sign_in};
 use crate::serve::access::protect;
+use crate::serve::connections::network;
 
 /// How long an answer may take to begin.
 const LONGEST: Duration = Duration::from_secs(30);

@@ -5,7 +5,6 @@
 
 use std::collections::HashMap;
 use std::hash::Hash;
-use std::net::IpAddr;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -72,14 +71,6 @@ impl<K: Eq + Hash> Limiter<K> {
     }
 }
 
-/// Whom an address stands for: one of IPv6 for its network, in which a machine chooses freely.
-pub fn network(address: IpAddr) -> IpAddr {
-    match address.to_canonical() {
-        IpAddr::V6(address) => IpAddr::V6((address.to_bits() >> 64 << 64).into()),
-        address @ IpAddr::V4(_) => address,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -104,14 +95,5 @@ mod tests {
         assert!(!limiter.takes(MOST, Duration::ZERO) && limiter.takes(7, Duration::ZERO));
         assert!(limiter.takes(MOST, Duration::from_secs(2)));
         assert!(limiter.buckets.lock().unwrap().of.len() <= 2);
-    }
-
-    #[test]
-    fn a_network_of_ipv6_is_one() {
-        let of = |text: &str| network(text.parse().unwrap());
-        assert_eq!(of("2001:db8:1:2:3:4:5:6"), of("2001:db8:1:2:ffff::1"));
-        assert_ne!(of("2001:db8:1:2::1"), of("2001:db8:1:3::1"));
-        assert_eq!(of("::ffff:10.0.0.1"), of("10.0.0.1"));
-        assert_ne!(of("10.0.0.1"), of("10.0.0.2"));
     }
 }
