@@ -114,6 +114,9 @@ pub fn run(state: &mut State, kernel: &Kernel) -> Done<f64> {
             if let Some(Predicted::Time(time)) = done.predicted() {
                 took = time.cold_us;
             }
+            if done.predicted() == Some(&Predicted::WAITS_FOR_HOST) {
+                report::waits_for_host(&function.name);
+            }
             let compared = compared.unwrap_or_default();
             if let Some(message) = compared.message(&function.name, SETTINGS.width) {
                 show(&message);

@@ -139,7 +139,11 @@ driver! {
         if host == 0 || bytes == 0 {
             return Err(Status::INVALID_VALUE);
         }
-        if state.registered(host).is_some() {
+        let end = host.checked_add(bytes).ok_or(Status::INVALID_VALUE)? as u64;
+        let overlaps = |(&start, it): (&u64, &Allocation)| {
+            it.on_host(start).is_some_and(|base| base < end && (host as u64) < base + it.bytes)
+        };
+        if state.allocations.iter().any(overlaps) {
             return Err(Status::ALREADY_REGISTERED);
         }
         allocate(&mut state, bytes, Kind::Registered(host)).map(|_| ())

@@ -5,9 +5,10 @@ use device::names;
 use half::{bf16, f16};
 use ptx::{Module, Op, Type};
 use simt::orders::{DrawnOrder, Followed, Snapshot};
-use simt::{Checks, Launch, LaunchError, Memory, Program, Report};
+use simt::{Checks, Launch, LaunchError, Memory, Program, Report, TrapKind};
 use timeline::{Names, Timeline, word};
 
+use crate::report;
 use crate::settings::Orders;
 
 /// Floats that differ less, relatively, count as the same where atomics leave the order of sums
@@ -17,6 +18,9 @@ const TOLERANCE_OF_HALVES: f64 = 1e-2;
 
 /// The most bytes of memory that are copied to compare them.
 const MOST_COPIED: u64 = 1 << 30;
+
+/// A launch that takes so many more warp instructions without the host waits for the host.
+const MORE_STEPS: u64 = 1 << 20;
 
 /// The floats on which a module has atomic operations, which leave the order of their sums open.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -79,29 +83,49 @@ impl Again<'_> {
     /// are restored.
     pub fn compare(&self, orders: &Orders, usual: &Report) -> Option<Found> {
         let after = self.memory.snapshot()?;
+        let found = self.found(orders, usual, &after);
+        self.memory.restore(&after);
+        found
+    }
+
+    fn found(&self, orders: &Orders, usual: &Report, after: &Snapshot) -> Option<Found> {
         let mut found = Found { tolerant: self.sums_open != Sums::default(), ..Found::default() };
         let steps = usual.counters().instructions_executed;
+        // None of the other runs has what the host wrote into shared memory during the launch: they
+        // are compared with one in the usual order that does not have it, either.
+        let alone = if self.memory.has_lent() {
+            match self.run(None, steps.saturating_add(MORE_STEPS), None) {
+                Ok(_) => Some(self.memory.snapshot()?),
+                Err(LaunchError::Trap(trap)) if trap.kind != TrapKind::Cancelled => {
+                    report::waits_for_host(self.launch.kernel);
+                    return None;
+                }
+                Err(_) => return None,
+            }
+        } else {
+            None
+        };
+        let after = alone.as_ref().unwrap_or(after);
         match *orders {
-            Orders::One(order) => _ = self.add(order, steps, &after, &mut found),
+            Orders::One(order) => _ = self.add(order, steps, after, &mut found),
             Orders::Drawn { count, seed } => {
                 // The others need to know at how many accesses warps may be interrupted.
-                let points = self.add(DrawnOrder::nth(seed, 0, 0), steps, &after, &mut found);
+                let points = self.add(DrawnOrder::nth(seed, 0, 0), steps, after, &mut found);
                 for index in 1..u64::from(count) {
-                    self.add(DrawnOrder::nth(seed, index, points), steps, &after, &mut found);
+                    self.add(DrawnOrder::nth(seed, index, points), steps, after, &mut found);
                 }
             }
         }
         if let Some(different) = &mut found.first {
             different.timeline = self.timeline(different, steps);
         }
-        self.memory.restore(&after);
         Some(found)
     }
 
     /// Runs in an order. Returns the accesses at which warps may be interrupted.
     fn add(&self, order: DrawnOrder, steps: u64, after: &Snapshot, found: &mut Found) -> u64 {
         found.tried += 1;
-        let (points, differs) = match self.run(order, steps, None) {
+        let (points, differs) = match self.run(Some(order), DrawnOrder::step_limit(steps), None) {
             Ok(report) => (report.drawn().map_or(0, |drawn| drawn.points), self.difference(after)),
             Err(LaunchError::Trap(trap)) => (0, Some((trap.what(), None))),
             Err(error) => (0, Some((error.to_string(), None))),
@@ -113,11 +137,17 @@ impl Again<'_> {
         points
     }
 
-    /// Runs in an order from what memory held before, and records the accesses that are followed.
-    fn run(&self, order: DrawnOrder, steps: u64, follows: Option<Followed>) -> Result<Report, LaunchError> {
-        self.memory.restore(&self.before);
+    /// Runs in an order, or the usual one, from what memory held before, and records the accesses
+    /// that are followed.
+    fn run(
+        &self,
+        order: Option<DrawnOrder>,
+        step_limit: u64,
+        follows: Option<Followed>,
+    ) -> Result<Report, LaunchError> {
+        self.memory.rewind(&self.before);
         let launch = Launch {
-            order: Some(order),
+            order,
             follows,
             checks: Checks::NONE,
             model: None,
@@ -125,7 +155,7 @@ impl Again<'_> {
             predicts: None,
             watch: None,
             output: None,
-            step_limit: DrawnOrder::step_limit(steps),
+            step_limit,
             ..self.launch.clone()
         };
         self.program.launch(self.memory, &launch)
@@ -133,7 +163,9 @@ impl Again<'_> {
 
     /// How the first word that differs comes about.
     fn timeline(&self, different: &Different, steps: u64) -> Option<Timeline> {
-        let follow = |order, followed| Ok(self.run(order, steps, Some(followed))?.touches().to_vec());
+        let follow = |order, followed| {
+            Ok(self.run(Some(order), DrawnOrder::step_limit(steps), Some(followed))?.touches().to_vec())
+        };
         let value = |value: u128, bytes: u32| match bytes {
             4 => word(value as u32),
             _ => value.to_string(),

@@ -1,10 +1,13 @@
 //! Faults and findings of a launch on the standard error, with their lines of source, and the
 //! statuses that a GPU would give.
 
+use std::sync::Once;
+
+use device::names;
 use simt::faults::{AccessFaultKind, FindingKind};
 use simt::{Finding, Trap, TrapKind};
 
-use crate::boundary::{Status, show};
+use crate::boundary::{Status, say, show};
 use crate::settings::SETTINGS;
 
 /// Shows what the checks found. Returns the status with which a GPU would have ended.
@@ -30,6 +33,15 @@ pub fn trap(trap: &Trap) -> Status {
         TrapKind::StepLimit { .. } | TrapKind::NoProgress { .. } => Status::LAUNCH_TIMEOUT,
         _ => Status::LAUNCH_FAILED,
     }
+}
+
+/// Says, once, that a launch cannot run again, since it waits for what the host writes.
+pub fn waits_for_host(kernel: &str) {
+    static SAID: Once = Once::new();
+    let kernel = names::shown(kernel);
+    SAID.call_once(|| {
+        say(&format!("kernel `{kernel}` waits for the host: it has no predicted time, and no other orders"))
+    });
 }
 
 /// The status of an access that cannot be made.

@@ -52,7 +52,8 @@ impl HostPointer {
 }
 
 /// The words at an address of the host, a multiple of 4, for the simulator to use as memory of the
-/// device. The last may have bytes of others, which the simulator leaves as they are.
+/// device. The last may have bytes of others, which the simulator leaves as they are. To the host, a
+/// kernel's access of more than 32 bits is several, one for each word.
 pub fn words(address: u64, bytes: u64) -> &'static [AtomicU32] {
     // SAFETY: mapped here, or by the API's contract the caller's until it is unregistered, and the
     // callers free the simulator's allocation, which alone has the words, before they unmap or

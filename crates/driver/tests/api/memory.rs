@@ -1,6 +1,6 @@
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 
-use super::support::{Driver, INVALID_VALUE, KERNELS, OUT_OF_MEMORY, in_child, null_pointer};
+use super::support::{Driver, INVALID_VALUE, KERNELS, OUT_OF_MEMORY, in_child, null_pointer, text};
 
 #[test]
 fn memory_is_allocated_and_freed_once() {
@@ -70,6 +70,12 @@ fn host_and_device_share_memory() {
         assert_eq!(driver.add(kernel, 1, 32, device, ones, 8), 0);
         assert_eq!(words(host), [1, 2, 3, 4, 5, 6, 7, 8]);
     }
+    // What is shared or registered, or part of it, is not registered.
+    let parts = [pinned, managed as *mut u32, own.as_mut_ptr()];
+    assert_eq!(parts.map(|host| driver.cuMemHostRegister_v2(host, 4, 0)), [712; 3]);
+    let parts = [own[2..].as_mut_ptr(), own.as_mut_ptr().wrapping_sub(2), pinned.wrapping_sub(1)];
+    assert_eq!(parts.map(|host| driver.cuMemHostRegister_v2(host, 12, 0)), [712; 3]);
+    assert_eq!(driver.cuMemHostRegister_v2(own.as_mut_ptr(), usize::MAX, 0), INVALID_VALUE);
     // Each kind is freed by its own function.
     assert_eq!(driver.cuMemFree_v2(pinned as u64), INVALID_VALUE);
     assert_eq!(driver.cuMemFreeHost(ones as *mut u32), INVALID_VALUE);
@@ -105,16 +111,78 @@ fn host_and_kernel_answer_each_other_during_a_launch() {
     in_child("memory::host_and_kernel_answer_each_other_during_a_launch", &[], answer);
 }
 
+/// Launches that run again change nothing that the host writes. One that waits for the host ends.
+#[test]
+fn launches_that_run_again_keep_what_the_host_writes() {
+    for (name, value) in [("COALESCE_PREDICT", "always"), ("COALESCE_SCHEDULES", "2")] {
+        let settings = [("COALESCE_DEVICE", "hopper"), (name, value)];
+        let Some(done) = in_child("memory::launches_that_run_again_keep_what_the_host_writes", &settings, answer)
+        else {
+            return;
+        };
+        let said = text(&done.stderr);
+        assert_eq!(said.matches("kernel `answer` waits for the host").count(), 1, "{said}");
+    }
+}
+
+/// Other orders of a kernel that uses shared memory are compared.
+#[test]
+fn other_orders_of_kernels_with_shared_memory_are_compared() {
+    const LAST: &str = "\
+.version 7.8
+.target sm_75
+.address_size 64
+.visible .entry last(.param .u64 words) {
+    .reg .b32 %r<2>;
+    .reg .b64 %rd<2>;
+    ld.param.u64 %rd1, [words];
+    mov.u32 %r1, %ctaid.x;
+    st.global.u32 [%rd1], %r1;
+    ret;
+}
+";
+    let test = "memory::other_orders_of_kernels_with_shared_memory_are_compared";
+    let done = in_child(test, &[("COALESCE_SCHEDULES", "2")], |driver| {
+        let kernel = driver.kernel(driver.module(LAST), "last");
+        let mut managed = 0;
+        assert_eq!(driver.cuMemAllocManaged(&mut managed, 4, 1), 0);
+        assert_eq!(driver.launch(kernel, 4, 1, &[(&raw const managed).cast()]), 0);
+        assert_eq!(driver.read(managed, 1), [3]);
+    });
+    let Some(done) = done else { return };
+    let said = text(&done.stderr);
+    assert!(said.contains("give another result") || said.contains("gives another result"), "{said}");
+}
+
+/// Nothing stores to memory that a kernel only reads.
+#[test]
+fn constants_of_the_host_can_be_registered() {
+    static CONSTANT: [u32; 2] = [5, 6];
+    for setting in [("COALESCE_PREDICT", "always"), ("COALESCE_SCHEDULES", "2")] {
+        let settings = [("COALESCE_DEVICE", "hopper"), setting];
+        let done = in_child("memory::constants_of_the_host_can_be_registered", &settings, |driver| {
+            let kernel = driver.kernel(driver.module(KERNELS), "add");
+            let (ones, host, mut device) = (driver.words(&[1; 2]), CONSTANT.as_ptr().cast_mut(), 0);
+            assert_eq!(driver.cuMemHostRegister_v2(host, 5, 0), 0);
+            assert_eq!(driver.cuMemHostGetDevicePointer_v2(&mut device, host, 0), 0);
+            assert_eq!((driver.add(kernel, 1, 32, ones, device, 1), driver.read(ones, 2)), (0, vec![6, 1]));
+        });
+        if done.is_none() {
+            return;
+        }
+    }
+}
+
 fn answer(driver: &Driver) {
     let kernel = driver.kernel(driver.module(ANSWER), "answer");
     let (mut pinned, mut managed, mut registered) = (null_pointer(), 0, 0);
-    assert_eq!((driver.cuMemAllocHost_v2(&mut pinned, 12), driver.cuMemAllocManaged(&mut managed, 12, 1)), (0, 0));
-    let mut own = [0u32; 3];
-    assert_eq!(driver.cuMemHostRegister_v2(own.as_mut_ptr(), 12, 0), 0);
+    assert_eq!((driver.cuMemAllocHost_v2(&mut pinned, 16), driver.cuMemAllocManaged(&mut managed, 16, 1)), (0, 0));
+    let mut own = [0u32; 4];
+    assert_eq!(driver.cuMemHostRegister_v2(own.as_mut_ptr(), 16, 0), 0);
     assert_eq!(driver.cuMemHostGetDevicePointer_v2(&mut registered, own.as_mut_ptr(), 0), 0);
     for (host, device) in [(pinned as u64, pinned as u64), (managed, managed), (own.as_mut_ptr() as u64, registered)] {
         // SAFETY: the words are there until the end of the test.
-        let words = unsafe { &*(host as *const [AtomicU32; 3]) };
+        let words = unsafe { &*(host as *const [AtomicU32; 4]) };
         let launched = AtomicBool::new(false);
         let status = std::thread::scope(|scope| {
             scope.spawn(|| {
@@ -122,12 +190,19 @@ fn answer(driver: &Driver) {
                     std::thread::yield_now();
                 }
                 words[0].store(5, Relaxed);
+                let mut written = 0;
+                while !launched.load(Relaxed) {
+                    assert_eq!(words[3].load(Relaxed), written);
+                    written += 1;
+                    words[3].store(written, Relaxed);
+                    std::thread::yield_now();
+                }
             });
             let status = driver.launch(kernel, 1, 1, &[(&raw const device).cast()]);
             launched.store(true, Relaxed);
             status
         });
-        assert_eq!((status, words[2].load(Relaxed)), (0, 6));
+        assert_eq!((status, words[0].load(Relaxed), words[2].load(Relaxed)), (0, 5, 6));
     }
     assert_eq!(driver.cuMemHostUnregister(own.as_mut_ptr()), 0);
 }

@@ -1,6 +1,7 @@
 //! A copy of memory, for launches whose effects are undone: the dry run of a launch on a model
 //! (`run/dry_run.rs`), or a launch in another order, whose results are compared. Reads, and later
-//! restores, all memory that kernels can write.
+//! restores, all memory that kernels can write. Lent words are their owner's, who may write them at
+//! any time: a launch that is undone has a copy of them instead (`global/lent.rs`).
 
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
@@ -25,17 +26,46 @@ impl Memory {
             copy.extend(words.iter().map(|word| word.load(Relaxed)));
             Some(copy)
         };
+        self.lent().flatten().try_for_each(|lent| lent.reserve())?;
         let allocations = self.writable().map(copy).collect::<Option<_>>()?;
         Some(Snapshot { allocations, heap: self.heap_chunks() })
     }
 
-    /// Restores the contents, of memory in which nothing was allocated or freed since. Which bytes
+    /// Restores the contents, of memory in which nothing was allocated or freed since, after
+    /// launches that are undone. Lent words are shared again, and hold what they hold. Which bytes
     /// count as written is not restored: a launch that is undone runs again.
     pub fn restore(&self, snapshot: &Snapshot) {
         self.restore_heap(&snapshot.heap);
-        for (words, before) in self.writable().zip(&snapshot.allocations) {
-            for (word, &before) in words.unwrap_or_default().iter().zip(before) {
-                word.store(before, Relaxed);
+        for ((words, lent), before) in self.writable().zip(self.lent()).zip(&snapshot.allocations) {
+            match lent {
+                Some(lent) => lent.set_apart(None),
+                None => words.unwrap_or_default().iter().zip(before).for_each(|(word, &it)| word.store(it, Relaxed)),
+            }
+        }
+    }
+
+    /// The same for a launch that is to be undone by [`restore`](Self::restore): until then
+    /// kernels, [`snapshot`](Self::snapshot) and [`first_difference`](Self::first_difference) see
+    /// a copy of lent words, which holds what the snapshot does.
+    pub fn rewind(&self, snapshot: &Snapshot) {
+        self.restore(snapshot);
+        self.set_apart(snapshot);
+    }
+
+    /// The same where nothing has changed since the snapshot.
+    pub(crate) fn set_apart(&self, snapshot: &Snapshot) {
+        for (lent, before) in self.lent().zip(&snapshot.allocations) {
+            lent.into_iter().for_each(|lent| lent.set_apart(Some(before)));
+        }
+    }
+
+    /// A launch that was to be undone stays: what it has changed goes to lent words, which are
+    /// shared again.
+    pub(crate) fn publish(&self, snapshot: &Snapshot) {
+        for (lent, before) in self.lent().zip(&snapshot.allocations) {
+            if let Some(lent) = lent {
+                lent.publish(before);
+                lent.set_apart(None);
             }
         }
     }
@@ -65,9 +95,47 @@ impl Memory {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
     use crate::Memory;
     use crate::address::Access;
     use crate::memory::heap::Caller;
+
+    /// The owner of lent words may write them at any time.
+    #[test]
+    fn launches_that_are_undone_leave_lent_words_alone() {
+        static WORDS: [AtomicU32; 3] = [const { AtomicU32::new(1) }; 3];
+        let held = || WORDS.each_ref().map(|word| word.load(Relaxed));
+        let mut memory = Memory::new(1 << 20);
+        let (own, address) = (memory.allocate(4).unwrap(), memory.allocate(9).unwrap());
+        assert!(!memory.has_lent());
+        memory.lend(address, &WORDS).unwrap();
+        assert!(memory.has_lent());
+        let store = |at: u64, value| memory.store_each(&Access::new(1, &[at; 32], 4), &[[value; 32]]).unwrap();
+        let values = || [own, address, address + 4].map(|at| memory.value(at, 4));
+        let before = memory.snapshot().unwrap();
+        store(own, 5);
+        store(address, 5);
+        let after = memory.snapshot().unwrap();
+        memory.rewind(&before);
+        assert_eq!(values(), [0, 1, 1]);
+        store(own, 6);
+        store(address + 4, 6);
+        WORDS[2].store(9, Relaxed);
+        assert_eq!((values(), held()), ([6, 1, 6], [5, 1, 9]));
+        let (span, ..) = memory.first_difference(&before, |_, now| now == [6, 0]).unwrap();
+        assert_eq!((span.address, memory.value(address + 8, 1)), (address, 1));
+        memory.restore(&after);
+        assert_eq!((values(), held()), ([5, 5, 1], [5, 1, 9]));
+        // One that stays after all changes what it has changed, and no more.
+        let before = memory.snapshot().unwrap();
+        memory.set_apart(&before);
+        store(address, 0x0100_0005);
+        WORDS[0].store(7, Relaxed);
+        WORDS[1].store(8, Relaxed);
+        memory.publish(&before);
+        assert_eq!((values(), held()), ([5, 0x0100_0007, 8], [0x0100_0007, 8, 9]));
+    }
 
     #[test]
     fn all_that_kernels_can_write_comes_back() {

@@ -7,7 +7,8 @@
 //! output are those of a launch without checks.
 //!
 //! A trap in the dry run ends the launch: memory and output are as the dry run left them. A
-//! kernel whose blocks wait for later ones traps there, although the model alone would run it.
+//! kernel whose blocks wait for later ones traps there, although the model alone would run it. So does
+//! one that waits for the owner of lent memory: the dry run has a copy of that.
 
 use crate::memory::Snapshot;
 use crate::output::Output;
@@ -28,6 +29,7 @@ pub(super) fn checked_on_model(
     };
     let report_more = |done, whole| report(whole + done, whole);
 
+    memory.set_apart(&before);
     let printed = launch.output.map(|output| Output::new(output.limit()));
     let unseen = Launch {
         progress: Some(&report),
@@ -37,6 +39,7 @@ pub(super) fn checked_on_model(
         ..launch.clone()
     };
     let Report { findings, findings_beyond, .. } = dry_run(&unseen).inspect_err(|_| {
+        memory.publish(&before);
         if let (Some(output), Some(printed)) = (launch.output, &printed) {
             output.add(&printed.take());
         }

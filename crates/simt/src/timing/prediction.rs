@@ -97,6 +97,9 @@ pub enum Predicted {
 impl Predicted {
     /// Of a launch that fills less than half of the GPU, where only others are predicted.
     pub const TOO_SMALL: Self = Self::Not("launches that fill less than half of the GPU");
+
+    /// Of a launch that waits for what the host writes during it.
+    pub const WAITS_FOR_HOST: Self = Self::Not("launches that wait for the host");
 }
 
 /// Whether a grid of so many blocks fills half of a GPU that has room for so many on each

@@ -1,8 +1,11 @@
 //! The words of an allocation: the simulator's own, or words that a caller owns and has lent, such
 //! as memory of the host that a driver maps. Kernels and the caller share those without copies.
+//! Only launches that are undone use a copy: nothing but a launch that stays writes lent words, so
+//! that what the caller writes meanwhile is never lost.
 
 use std::ops::Deref;
-use std::sync::atomic::AtomicU32;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 
 use super::Memory;
 use crate::error::MemoryError;
@@ -11,7 +14,47 @@ use crate::memory::words::{self, Word};
 /// The words of a live allocation.
 pub(super) enum Words {
     Own(Box<[AtomicU32]>),
-    Lent(&'static [AtomicU32]),
+    Lent(Lent),
+}
+
+/// A caller's words.
+pub(in crate::memory) struct Lent {
+    words: &'static [AtomicU32],
+    /// What kernels use instead while they are `apart`; made by the first snapshot.
+    copy: OnceLock<Box<[AtomicU32]>>,
+    apart: AtomicBool,
+}
+
+impl Lent {
+    /// Makes the copy, if the host has room for it.
+    pub fn reserve(&self) -> Option<()> {
+        if self.copy.get().is_none() {
+            let _ = self.copy.set(bytemuck::try_zeroed_slice_box(self.words.len()).ok()?);
+        }
+        Some(())
+    }
+
+    /// From now on kernels use the copy, which holds this, or again the caller's words.
+    pub fn set_apart(&self, contents: Option<&[u32]>) {
+        for (word, &value) in self.copy().iter().zip(contents.unwrap_or_default()) {
+            word.store(value, Relaxed);
+        }
+        self.apart.store(contents.is_some(), Relaxed);
+    }
+
+    /// Sets the caller's bytes that differ between the copy and this, which the copy began with.
+    pub fn publish(&self, before: &[u32]) {
+        for (index, (word, before)) in self.copy().iter().zip(before).enumerate() {
+            let bytes = word.load(Relaxed).to_le_bytes().into_iter().zip(before.to_le_bytes());
+            for (at, (now, _)) in bytes.enumerate().filter(|(_, (now, before))| now != before) {
+                set(self.words, 4 * index + at, now);
+            }
+        }
+    }
+
+    fn copy(&self) -> &[AtomicU32] {
+        self.copy.get().map_or(&[], |copy| copy)
+    }
 }
 
 impl Deref for Words {
@@ -21,7 +64,8 @@ impl Deref for Words {
     fn deref(&self) -> &[AtomicU32] {
         match self {
             Self::Own(words) => words,
-            Self::Lent(words) => words,
+            Self::Lent(lent) if lent.apart.load(Relaxed) => lent.copy(),
+            Self::Lent(lent) => lent.words,
         }
     }
 }
@@ -31,7 +75,7 @@ impl Words {
     pub fn write(&mut self, offset: usize, bytes: &[u8]) {
         match self {
             Self::Own(words) => words::write(words, offset, bytes),
-            Self::Lent(words) => (offset..).zip(bytes).for_each(|(at, &byte)| set(words, at, byte)),
+            Self::Lent(lent) => (offset..).zip(bytes).for_each(|(at, &byte)| set(lent.words, at, byte)),
         }
     }
 
@@ -39,7 +83,7 @@ impl Words {
     pub fn fill(&mut self, offset: usize, bytes: usize, value: u8) {
         match self {
             Self::Own(words) => words::fill(words, offset, bytes, value),
-            Self::Lent(words) => (offset..offset + bytes).for_each(|at| set(words, at, value)),
+            Self::Lent(lent) => (offset..offset + bytes).for_each(|at| set(lent.words, at, value)),
         }
     }
 }
@@ -60,16 +104,30 @@ impl Memory {
         let allocation = index.ok().map(|index| &mut self.allocations[index]);
         let fits = |it: &&mut super::Allocation| it.words.as_deref().is_some_and(|own| own.len() == words.len());
         let allocation = allocation.filter(fits).ok_or(MemoryError::NotAllocated { address, bytes })?;
-        allocation.words = Some(Words::Lent(words));
+        let lent = Lent { words, copy: OnceLock::new(), apart: AtomicBool::new(false) };
+        allocation.words = Some(Words::Lent(lent));
         allocation.written.mark_all();
         Ok(())
+    }
+
+    /// Whether any words are lent.
+    pub fn has_lent(&self) -> bool {
+        self.lent().any(|lent| lent.is_some())
+    }
+
+    /// The lent words of each allocation that has such and that kernels can write, then none of the
+    /// heap: as many as of `writable`.
+    pub(in crate::memory) fn lent(&self) -> impl Iterator<Item = Option<&Lent>> {
+        let lent = self.allocations.iter().map(|it| match &it.words {
+            Some(Words::Lent(lent)) if !it.read_only => Some(lent),
+            _ => None,
+        });
+        lent.chain([None])
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::Ordering::Relaxed;
-
     use super::*;
     use crate::address::Access;
 

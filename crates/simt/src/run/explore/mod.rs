@@ -126,7 +126,7 @@ fn searched(
     let mut explored = Explored { orders: 0, complete: false, points: 0, different: None };
     let mut runs: u64 = 0;
     loop {
-        launched.memory.restore(before);
+        launched.memory.rewind(before);
         let ended = search.run();
         runs += 1;
         explored.points = explored.points.max(search.steps());
@@ -164,7 +164,7 @@ fn replayed(
     differs: &mut Differs<'_>,
 ) -> Option<Vec<Switch>> {
     let launched = stepped.launched();
-    launched.memory.restore(before);
+    launched.memory.rewind(before);
     let mut happened = Vec::new();
     // The launch has the reason if it stopped.
     let _ = follow_on(stepped, switches, &mut |switch| happened.extend(switch));

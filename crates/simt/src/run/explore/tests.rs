@@ -85,7 +85,7 @@ fn results(random: &Random, reduction: Reduction) -> Results {
         .on_steps(&memory, &launch, |launched, before| {
             let mut search = Search::new(launched, reduction);
             loop {
-                memory.restore(before);
+                memory.rewind(before);
                 if search.run() == Ended::Whole {
                     assert!(launched.trap.lock().unwrap().is_none(), "{}", random.text);
                     let mut left = vec![0; bytes as usize];
