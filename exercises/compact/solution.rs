@@ -6,8 +6,8 @@ use cuda_std::prelude::*;
 /// order and without gaps, and how many there are to `counts`.
 ///
 /// # Safety
-/// `values` holds `n` numbers, `kept` 256 for each block, `counts` one. Blocks have 256 threads, and
-/// there is a thread for each value.
+/// `values` holds `n` numbers, `kept` 256 for each block, `counts` one. Blocks have 256 threads,
+/// and there is a thread for each value.
 #[kernel(block(256))]
 pub unsafe fn compact(values: *const u32, kept: *mut u32, counts: *mut u32, n: u32) {
     #[address_space(shared)]

@@ -1,9 +1,9 @@
 //! Keep what is not zero
 //!
 //! *Stream compaction* keeps some values, in their order, and leaves no gaps: here each block keeps
-//! those of its 256 values that are not 0. Where does a value go? To the place whose number is that
-//! of the values kept before it: a prefix sum of zeros and ones. Then each thread writes to another
-//! place, and no atomic operation is needed.
+//! those of its 256 values that are not 0. Where does a value go? Its index is the number of
+//! values kept before it: an exclusive prefix sum of zeros and ones. Each thread writes to another
+//! place, so no atomic operation is needed.
 //!
 //! This kernel is right, but each thread counts by itself, and loads half of the block's values for
 //! that. A warp counts its values in one instruction: `warp::warp_vote_ballot` gives each lane a
@@ -23,8 +23,8 @@ use cuda_std::prelude::*;
 /// order and without gaps, and how many there are to `counts`.
 ///
 /// # Safety
-/// `values` holds `n` numbers, `kept` 256 for each block, `counts` one. Blocks have 256 threads, and
-/// there is a thread for each value.
+/// `values` holds `n` numbers, `kept` 256 for each block, `counts` one. Blocks have 256 threads,
+/// and there is a thread for each value.
 #[kernel(block(256))]
 pub unsafe fn compact(values: *const u32, kept: *mut u32, counts: *mut u32, n: u32) {
     let (t, i) = (thread::thread_idx_x(), thread::wide_index_1d());

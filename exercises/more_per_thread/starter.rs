@@ -9,7 +9,7 @@
 //! By Little's law the loads that are done in a second are the loads that are under way at once,
 //! over the time that one takes. The number of threads is not in that law: a thread may have
 //! several loads under way, if none of them needs another's result. So few threads that each do
-//! more at a time are as fast as many (Volkov, "Better performance at lower occupancy", 2010).
+//! more at a time can be as fast as many (Volkov, "Better performance at lower occupancy", 2010).
 //!
 //! This kernel follows lists: element `i` of `next` is the element that comes after `i`. Each load
 //! needs the one before it, so a thread has one load under way. It follows eight lists, one after

@@ -1,7 +1,7 @@
 //! A tree without bank conflicts
 //!
-//! A *prefix sum* is the sum of all values before a value. Each block makes those of its 512 values
-//! by a tree in shared memory, as Blelloch describes it: upwards, each node becomes the sum of its
+//! An *exclusive prefix sum* is the sum of all values before a value. Each block of 512 values has
+//! a tree for these in shared memory, by Blelloch: upwards, each node becomes the sum of its
 //! two halves; downwards, each node passes on the sum of all values before it. That takes two
 //! additions a value.
 //!

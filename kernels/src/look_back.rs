@@ -6,8 +6,8 @@
 //!
 //! # When may a block wait?
 //!
-//! For a block that runs already, and that waits in turn for such blocks only. Here a block waits
-//! for those with lower numbers. Blocks start in any order, so either all are resident at once, as
+//! Only for blocks that have started, and that wait for such blocks only. Here a block waits for
+//! those with lower numbers. Blocks start in any order, so either all are resident at once, as
 //! in this file (a cooperative launch), or a block takes its number when it starts, as in the scan.
 
 #[cfg(target_arch = "nvptx64")]

@@ -1,7 +1,7 @@
-//! Prefix sums of a block: each result is the sum of all values up to its own.
+//! Prefix sums of a block, inclusive: each result is the sum of all values up to its own.
 //!
-//! Each sum depends on the one before, and still all of them can be made at once. The kernels of
-//! this file scan 256 values in a block. Then the blocks' totals are scanned by the same means, and
+//! Each sum depends on the one before, and still all can be computed in parallel. The kernels of
+//! this file scan 256 values in a block. Then [`scan_shuffle`] scans the blocks' totals, and
 //! [`scan_add`] adds to each block the total of those before it. So every sum is written, read and
 //! written again; [`crate::scan_tiles`] avoids that.
 //!
@@ -9,11 +9,11 @@
 //! | --- | --- | --- |
 //! | [`scan_hillis_steele`] | each value adds the one 1, 2, 4, ... before | 7 additions a value |
 //! | [`scan_blelloch`] | a tree, up and down: 2 additions a value | bank conflicts, idle lanes |
-//! | [`scan_padded`] | the same in padded memory | barriers: 16 |
+//! | [`scan_padded`] | the same in padded memory | barriers: 17 |
 //! | [`scan_shuffle`] | warps by shuffles, then the warps' totals | |
 //!
-//! What to look for: warp instructions and barriers; the bank conflicts of the tree, whose threads
-//! are 2, 4, 8, ... words apart, and their end with a word of padding after every 32
+//! What to look for: warp instructions and barriers; the bank conflicts of the tree, whose lanes
+//! access words 2, 4, 8, ... apart, and none with a word of padding after every 32
 //! (`l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum`, `_op_st`).
 //!
 //! # Where `unsafe` begins
@@ -68,7 +68,7 @@ pub fn scan_hillis_steele(
     });
 }
 
-/// A value, and the one `distance` places before it, if there is one.
+/// The sum of a value and the one `distance` places before it, if there is one.
 #[gpu_only]
 #[inline(always)]
 fn with_earlier(values: &[u32; 256], i: u32, distance: u32) -> u32 {

@@ -10,11 +10,11 @@
 //! | [`scan_single`] | the tiles before, while they run: a look-back by one thread | 8 |
 //! | [`scan_window`] | the same by a warp, 32 tiles at a time | 8 |
 //!
-//! A value has 4 bytes and a sum too, so 8 is the least. When a block may wait for others is in
-//! [`crate::look_back`].
+//! A value has 4 bytes and a sum too, so 8 is the least. [`crate::look_back`] says when a block may
+//! wait for others.
 //!
 //! Compaction keeps some values in their order, here those that are not 0. Where a value goes is
-//! the number of those kept before it: a prefix sum of zeros and ones, which a warp makes by one
+//! the number of those kept before it: an exclusive prefix sum of flags, which a warp makes by one
 //! vote. [`crate::scan_compact`] has the kernels: two that read the values twice, and one
 //! that reads them once.
 //!

@@ -1,6 +1,6 @@
 //! Registers against occupancy: where a thread keeps its data, and how many threads that leaves.
 //!
-//! A thread's variables are in registers, and a multiprocessor has 65,536 of those (since Kepler).
+//! A thread's variables are in registers, and a multiprocessor has 65,536 of those (since Maxwell).
 //! Registers have no addresses: an array can be in them only if every index is a constant once
 //! loops are unrolled. Otherwise it is in *local memory*, a piece of global memory for each thread,
 //! laid out so that a word of 32 lanes is a line of 128 bytes. L1 keeps these lines, as long as
@@ -16,14 +16,14 @@
 //! | [`spill_registers_16`], [`spill_registers_64`] | registers | all rounds are written out |
 //! | [`spill_bounded_64`] | registers, of which it may have 32 | 16 blocks are to be resident |
 //!
-//! The last one is the one before without enough registers: `ptxas` has to *spill* some to local
-//! memory. PTX has as many registers as it likes, so PTX does not show that.
+//! [`spill_bounded_64`] is [`spill_registers_64`] with too few registers: `ptxas` *spills* some to
+//! local memory. PTX has unlimited virtual registers, so it does not show spills.
 //!
-//! A thread with more registers leaves room for fewer threads. That costs nothing if each does more
-//! at a time (Volkov): [`spill_walk_1`] to [`spill_walk_8`] follow 1 to 8 lists at a time, where
+//! A thread with more registers leaves room for fewer threads. That need not cost time if each does
+//! more at once (Volkov): [`spill_walk_1`] to [`spill_walk_8`] follow 1 to 8 lists at a time, where
 //! each load needs the one before it. By Little's law a multiprocessor gets as many loads in a
-//! second as are under way at once, over their latency: 8 lists each for an eighth of the threads
-//! are as fast as one each for all.
+//! second as are under way at once, over their latency: an eighth of the threads with 8 lists each
+//! have as many loads under way as all of them with one each.
 //!
 //! What to look for: sectors of local memory, L1's hits of those
 //! (`l1tex__t_sectors_pipe_lsu_mem_local_op_ld_lookup_hit.sum`) and the bytes from DRAM; registers
@@ -127,8 +127,8 @@ fn in_local_memory<const N: usize>(samples: &[f32], mut peaks: DisjointSlice<f32
     }
 }
 
-/// The same in a column of shared memory, which no other thread has. A row of it is a word in each
-/// bank.
+/// The same in a column of shared memory, which no other thread uses. A warp's words of a row
+/// are in 32 banks.
 #[gpu_only]
 #[inline(always)]
 fn in_shared_memory<const N: usize>(

@@ -266,7 +266,7 @@ fn the_course_is_one_page_below_two_megabytes() {
     assert_eq!(labs, host::labs::ALL.iter().map(|lab| lab.name).collect::<Vec<_>>());
     assert_eq!(
         page.all("section[aria-label=\"Table of labs\"] tbody tr, [aria-label=\"Table of labs\"] tbody tr").len(),
-        21
+        23
     );
     for selector in [".lab figure", ".lab tr.hot", ".lab .says"] {
         assert!(page.all(selector).len() >= 17, "{selector}: {}", page.all(selector).len());

@@ -4,7 +4,7 @@
 //! At each size, the last block runs first in one order, each warp runs as far as it can in
 //! another, and the others are drawn from the seed ([`DrawnOrder::nth`]). At sizes that are not
 //! costly, and the cheapest of those that are, the stores of some instructions are late in a few
-//! more, and reads early, as they may be without a release or an acquire. At one size, blocks are also resident
+//! more, and reads stale, as without a release or an acquire. At one size, blocks are also resident
 //! together as on models of GPUs. A costly size has fewer orders, so that judging takes little
 //! longer. A kernel that takes long on purpose, or does something else at a large size, must not
 //! avoid the comparison: each size has at least [`FEWEST`] orders, and the largest ones have one or

@@ -51,7 +51,7 @@ impl Lab for Scan {
     fn new(device: &Device, options: Options, settings: &Settings) -> Result<Self> {
         let mut values: Vec<u32> = options.values.vector(device, SIZE, NEEDS, &mut Random::new(settings.seed))?;
         if u32::try_from(values.len()).is_err() {
-            let problem = format!("{} values are more than an index of 32 bits can count", values.len());
+            let problem = format!("{} values are more than a 32-bit index can count", values.len());
             return Err(Error::request("--size", problem));
         }
         if options.values.input.is_none() {

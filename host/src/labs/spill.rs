@@ -65,7 +65,7 @@ impl Lab for Spill {
         let samples = flags.matrix(device, SAMPLES, NEEDS, &mut random)?;
         let rings = options.ways.chosen_or(true);
         if !rings.iter().any(|way| way.of.is_of(&options.words)) {
-            return Err(Error::request("--words", "no ring of so many words is chosen"));
+            return Err(Error::request("--words", "no chosen variant has a ring of this many words"));
         }
         let lists = u64::from(options.lists.unwrap_or_else(|| LISTS.on(device) as u32));
         let steps = u64::from(options.steps.unwrap_or_else(|| STEPS.on(device) as u32));

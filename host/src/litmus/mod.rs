@@ -42,7 +42,7 @@ struct Flags {
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
     /// Run it, too, on a GPU (gpu, gpu:N), or on the simulator (sim) in drawn orders with late stores
-    /// and early reads, and count the outcomes
+    /// and stale reads, and count the outcomes
     #[arg(long, value_name = "DEVICE")]
     device: Option<DeviceChoice>,
     /// How often, at least

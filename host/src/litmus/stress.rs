@@ -144,7 +144,7 @@ pub(super) fn seen(
     wanted: u64,
 ) -> Result<(String, BTreeMap<Values, u64>)> {
     if program.threads.iter().any(|thread| thread.place.gpu != 0) {
-        return Err(Error::request("--device", "a test of several GPUs is not run: leave them out"));
+        return Err(Error::request("--device", "a test of several GPUs does not run on a device: leave --device out"));
     }
     let options = Options { ptx: vec![PtxFile::of_text("stress.ptx", kernel(program))], ..crate::built_in::options() };
     let device = device::open(choice, &options)?;

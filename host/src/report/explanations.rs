@@ -36,7 +36,7 @@ pub(super) fn runs_again(shown: Shown<'_>) -> Vec<Explanation> {
         "runs",
         match drawn {
             true => {
-                "Each run is in an order of blocks that is drawn from the seed; in a third of them stores are late."
+                "Each run is in an order of blocks that is drawn from the seed; in a third of them stores are late and reads stale."
             }
             false => "Each run is a launch on the GPU.",
         },

@@ -7,7 +7,7 @@
 //! barrier or a release of its warp, and an access of its warp to the same bytes. A fence or
 //! a release whose scope is a block lets a store to global memory stay late for other blocks: it
 //! lands when a warp of its block accesses its bytes, or releases to more than the block. So each
-//! result is one that PTX's memory model allows. ([`stale`](super::stale) has reads that are early.)
+//! result is one that PTX's memory model allows. ([`stale`](super::stale) has stale reads.)
 
 use ptx::Space;
 

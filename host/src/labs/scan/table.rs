@@ -130,8 +130,8 @@ pub(super) const CONCLUSIONS: &[Conclusion] = &[
     )
     .holds(&[Holds::More(0, 1), Holds::More(1, 2)]),
     Conclusion::new(
-        "A tree adds less than eight steps do, but has {} bank conflicts; with padding {}. In registers neither is needed: {} warp \
-         instructions, not {}.",
+        "A tree needs fewer additions than eight steps, but has {} bank conflicts; with padding {}. Shuffles take {} warp \
+         instructions, eight steps {}.",
         &[
             Of(BLELLOCH, &BANK_CONFLICTS_FIRST),
             Of(PADDED, &BANK_CONFLICTS_FIRST),

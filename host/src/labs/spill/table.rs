@@ -99,7 +99,7 @@ pub(super) const MEANINGS: &[Meaning] = &[
     ("registers-N", "The same with all rounds written out, so that each index is a constant: in registers"),
     ("bounded-N", "The same with 32 registers, so that 16 blocks fit: ptxas spills the rest to local memory"),
     ("full-N", "Each thread follows N lists at a time; as many blocks as fit"),
-    ("alone-N", "The same with one block on each multiprocessor: the others have no shared memory"),
+    ("alone-N", "The same with one block on each multiprocessor, with all its shared memory"),
 ];
 
 /// The flags of `host spill`.
@@ -117,7 +117,7 @@ pub struct Options {
     /// The samples: a channel is a column.
     #[command(flatten)]
     pub(super) matrix: MatrixFlags,
-    /// Lists
+    /// Number of lists
     #[arg(long, value_name = "NUMBER", value_parser = whole_number(1, 1u32 << 28))]
     pub(super) lists: Option<u32>,
     /// Steps along each list
@@ -165,8 +165,8 @@ pub(super) const FIRST: FirstScreen = FirstScreen {
         ("shared-N", "a column each"),
         ("registers-N", "constants"),
         ("bounded-N", "32 registers"),
-        ("full-N", "list at a time"),
-        ("alone-N", "at a time"),
+        ("full-N", "full occupancy"),
+        ("alone-N", "one resident block"),
     ],
     removes: &[],
     left_out: &[],
@@ -174,8 +174,8 @@ pub(super) const FIRST: FirstScreen = FirstScreen {
 
 pub(super) const CONCLUSIONS: &[Conclusion] = &[
     Conclusion::new(
-        "In registers, a ring of 64 words is {} as in local memory, which does not fit L1; one of 16 words is {}. With 32 registers, \
-         so that ptxas spills the rest, it is {} as with all it needs.",
+        "In registers, a ring of 64 words is {} as in local memory, where it outgrows L1; a ring of 16 words is {}. With 32 registers a \
+         thread, where ptxas spills the rest, the ring of 64 is {} as with all the registers it needs.",
         &[
             AsFast(REGISTERS_64, LOCAL),
             AsFast(Row::Named("registers-16"), LOCAL_16),
@@ -189,7 +189,7 @@ pub(super) const CONCLUSIONS: &[Conclusion] = &[
     Conclusion::new(
         "Where its index is computed, a thread's ring is in local memory; of 64 words, rings outgrow L1: L2 moves {} ({}). With \
          constant indices they are in registers: {} ({}). Fewer threads that do more are about as fast: 8 lists at a time at {} \
-         occupancy take {}, 1 at {} {}.",
+         occupancy take {}, 1 at {} {}. Times are predicted.",
         &[
             Of(LOCAL, &L2_MOVED),
             Of(LOCAL, &PREDICTED_TIME),
