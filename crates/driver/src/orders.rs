@@ -91,7 +91,7 @@ impl Again<'_> {
     fn found(&self, orders: &Orders, usual: &Report, after: &Snapshot) -> Option<Found> {
         let mut found = Found { tolerant: self.sums_open != Sums::default(), ..Found::default() };
         let steps = usual.counters().instructions_executed;
-        // None of the other runs has what the host wrote into shared memory during the launch: they
+        // None of the other runs has what the host wrote into lent memory during the launch: they
         // are compared with one in the usual order that does not have it, either.
         let alone = if self.memory.has_lent() {
             match self.run(None, steps.saturating_add(MORE_STEPS), None) {

@@ -125,9 +125,9 @@ fn launches_that_run_again_keep_what_the_host_writes() {
     }
 }
 
-/// Other orders of a kernel that uses shared memory are compared.
+/// Other orders of a kernel that uses managed memory are compared.
 #[test]
-fn other_orders_of_kernels_with_shared_memory_are_compared() {
+fn other_orders_of_kernels_with_managed_memory_are_compared() {
     const LAST: &str = "\
 .version 7.8
 .target sm_75
@@ -141,7 +141,7 @@ fn other_orders_of_kernels_with_shared_memory_are_compared() {
     ret;
 }
 ";
-    let test = "memory::other_orders_of_kernels_with_shared_memory_are_compared";
+    let test = "memory::other_orders_of_kernels_with_managed_memory_are_compared";
     let done = in_child(test, &[("COALESCE_SCHEDULES", "2")], |driver| {
         let kernel = driver.kernel(driver.module(LAST), "last");
         let mut managed = 0;
