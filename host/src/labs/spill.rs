@@ -11,10 +11,10 @@ use kernels::spill::{self as kernel, BLOCK};
 use serde_json::{Value, json};
 
 pub use table::Options;
-use table::{CHANNELS, CONCLUSIONS, FIRST, LISTS, MEANINGS, NEEDS, SAMPLES, SHOWCASE, STEPS, Way};
+use table::{CHANNELS, CONCLUSIONS, FIRST, LISTS, MEANINGS, SAMPLES, SHOWCASE, STEPS, Way};
 
 use super::compare::Shape;
-use super::inputs::{DefaultSize, HostMatrix, MemoryNeeds, named};
+use super::inputs::{DefaultSize, HostMatrix, bytes_of, check_room, named};
 use super::lab::{Lab, Outcome, Plan, Variant};
 use super::models::stand_in;
 use super::settings::Settings;
@@ -56,16 +56,20 @@ impl Lab for Spill {
     type Data = Data;
 
     fn new(device: &Device, options: Options, settings: &Settings) -> Result<Self> {
-        let mut flags = options.matrix.clone();
-        if flags.input.is_none() {
-            flags.cols = flags.cols.or(Some(CHANNELS.on(device) as u32));
-            flags.rows = flags.rows.or(Some(SAMPLES.on(device) as u32));
-        }
         let mut random = Random::new(settings.seed);
-        let samples = flags.matrix(device, SAMPLES, NEEDS, &mut random)?;
         let rings = options.ways.chosen_or(true);
         if !rings.iter().any(|way| way.of.is_of(&options.words)) {
             return Err(Error::request("--words", "no chosen variant has a ring of this many words"));
+        }
+        if !has_room_for_one(device) {
+            let why = "a multiprocessor has room for two blocks with all the shared memory that a block may have";
+            match options.ways.any() {
+                true if options.ways.chosen().iter().any(|way| way.of.is_alone()) => {
+                    return Err(Error::request("--alone", format!("no block is alone on this device: {why}")));
+                }
+                false if options.words.is_empty() => settings.progress.note_once(&format!("no rows alone-N: {why}")),
+                _ => {}
+            }
         }
         let lists = u64::from(options.lists.unwrap_or_else(|| LISTS.on(device) as u32));
         let steps = u64::from(options.steps.unwrap_or_else(|| STEPS.on(device) as u32));
@@ -73,7 +77,27 @@ impl Lab for Spill {
             let problem = format!("{lists} lists of {steps} steps are more than 4294967295 elements; give fewer");
             return Err(Error::request("--lists", problem));
         }
-        MemoryNeeds { what: "lists", ..NEEDS }.check::<u32>(device, &[steps + 1, lists])?;
+        let room = |rows: u64, columns: u64| {
+            // Samples and peaks, lists and their ends; on the host also echoes, and what was found.
+            let samples = bytes_of::<f32>(&[rows.saturating_add(2), columns]);
+            let lists_bytes = bytes_of::<u32>(&[steps + 3, lists]);
+            let what = format!("the lab with {rows} samples of {columns} channels and {lists} lists of {steps} steps");
+            let on_device = samples.saturating_add(lists_bytes);
+            check_room(device, &what, on_device, on_device.saturating_add(samples))
+        };
+        let samples = match &options.matrix.input {
+            Some(path) => {
+                let samples = HostMatrix::read(path)?;
+                room(samples.rows as u64, samples.columns as u64)?;
+                samples
+            }
+            None => {
+                let rows = options.matrix.rows.map_or_else(|| SAMPLES.on(device), u64::from);
+                let columns = options.matrix.cols.map_or_else(|| CHANNELS.on(device), u64::from);
+                room(rows, columns)?;
+                HostMatrix::random(rows, columns, &mut random)
+            }
+        };
         let lists = data::Lists::new(lists as usize, steps as usize, &mut random);
         let peaks = [16, 64].map(|ring| data::peaks(&samples, ring));
         Ok(Self { options, samples, lists, peaks })
@@ -101,7 +125,10 @@ impl Lab for Spill {
         data.samples.write(&self.samples.elements)?;
         data.next.write(&self.lists.next)?;
         let Options { ways, all, words, .. } = &self.options;
-        let fits = |way: &VariantSpec<Way>| ways.any() || way.of.shared() <= on.properties().shared_per_block;
+        let fits = |way: &VariantSpec<Way>| match way.of.is_alone() {
+            true => has_room_for_one(on),
+            false => ways.any() || way.of.shared() <= on.properties().shared_per_block,
+        };
         // PTX does not have what `ptxas` spills, so that only a GPU shows it.
         let rows = ways.chosen_or(*all || device.properties().is_gpu()).into_iter();
         let rows = rows.filter(|way| fits(way) && way.of.is_of(words));
@@ -122,6 +149,12 @@ impl Lab for Spill {
         data.peaks.poison()?;
         data.ends.poison()
     }
+}
+
+/// Whether all the shared memory that a block may have leaves no room for a second block.
+fn has_room_for_one(device: &Device) -> bool {
+    let properties = device.properties();
+    properties.shared_per_multiprocessor.is_none_or(|all| all < 2 * properties.shared_per_block_opt_in)
 }
 
 /// The model that replaces the plain simulator, which has no caches and no occupancy.

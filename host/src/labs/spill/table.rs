@@ -5,7 +5,7 @@ use kernels::spill as kernel;
 
 use super::Echo;
 use crate::flag_values::whole_number;
-use crate::labs::inputs::{DefaultSize, MatrixFlags, MemoryNeeds};
+use crate::labs::inputs::{DefaultSize, MatrixFlags};
 use crate::labs::showcase::{Showcase, Steps};
 use crate::labs::variants::{Chosen, VariantSpec, Variants, variant};
 use crate::report::Gap::{AsFast, Of, Times};
@@ -19,9 +19,6 @@ pub(super) const CHANNELS: DefaultSize = DefaultSize { on_gpu: 132 * 2048, on_si
 pub(super) const SAMPLES: DefaultSize = DefaultSize { on_gpu: 256, on_simulator: 64 };
 pub(super) const LISTS: DefaultSize = DefaultSize { on_gpu: 132 * 2048, on_simulator: 132 * 2048 };
 pub(super) const STEPS: DefaultSize = DefaultSize { on_gpu: 128, on_simulator: 16 };
-
-/// The samples on the device; they, their echoes and the peaks on the host.
-pub(super) const NEEDS: MemoryNeeds = MemoryNeeds { what: "computing echoes", on_device: 1, on_host: 2 };
 
 /// What a row runs.
 #[derive(Clone, Copy)]
@@ -37,6 +34,11 @@ impl Way {
     /// Whether it has a ring of one of these numbers of words, if any are given.
     pub(super) fn is_of(self, given: &[usize]) -> bool {
         given.is_empty() || matches!(self, Self::Echo(_, words, _) if given.contains(&words))
+    }
+
+    /// Whether a multiprocessor is to have room for one block only.
+    pub(super) fn is_alone(self) -> bool {
+        matches!(self, Self::Walk { alone: true, .. })
     }
 
     /// The bytes of shared memory of a block.

@@ -1,7 +1,7 @@
 //! Rings and lists: where a thread's data is, and how many threads there are.
 
 use super::near;
-use crate::{counters, run};
+use crate::{counters, run, run_on, simulator};
 
 /// A word of a ring is a line for each warp, whatever its index: four sectors for a load and a
 /// store of each sample, after the zeros at the start. In shared memory it is a wavefront.
@@ -47,4 +47,14 @@ pub fn spill() {
         caches.l1_local_load.hit_percent().expect("loads")
     };
     assert!(hits("local-16") > 60.0 && hits("local-64") < 20.0, "{} and {} %", hits("local-16"), hits("local-64"));
+    // A block of Maxwell has 48 KB of 96, so that there is room for a second one.
+    let line = "--rows 16 --cols 128 --lists 256 --steps 2";
+    let names = |device: &str| {
+        let report = run_on(&simulator(device), "spill", line);
+        report.variants.into_iter().map(|variant| variant.name).collect::<Vec<_>>()
+    };
+    let mut of_volta = names("sim:volta");
+    of_volta.retain(|name| !name.starts_with("alone-"));
+    assert_eq!(names("sim:maxwell"), of_volta);
+    assert_eq!(names("sim:volta").len(), of_volta.len() + 4);
 }
