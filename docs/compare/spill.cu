@@ -9,13 +9,16 @@
 #define PEAKS float *peaks, size_t channels
 #define AHEAD 8
 
-// The next samples of a channel, all under way at once; zeros after the last one.
+// The next samples of a channel, all under way at once; zeros after the last one. With an address
+// made from each index, ptxas puts each load of a ring of 64 words right before its use.
 __device__ __forceinline__ void load_ahead(float* loaded, SAMPLES, size_t next, size_t channels) {
+    const float* from = samples + next;
 #pragma unroll
     for (unsigned k = 0; k < AHEAD; ++k) {
-        const size_t i = next + k * channels;
         loaded[k] = 0.0f;
-        if (i < length) loaded[k] = samples[i];
+        if (next < length) loaded[k] = *from;
+        next += channels;
+        from += channels;
     }
 }
 
