@@ -240,6 +240,23 @@ fn what_a_block_knows_is_never_older_again() {
 }
 
 #[test]
+fn who_waits_finds_what_it_waited_for() {
+    for (kernel, blocks, threads, words) in [
+        ("phase", 1, 64, [42, 42, 42]),
+        ("phase_of_another_block", 2, 64, [42, 42, 0]),
+        ("polls_and_reads", 2, 1, [42, 42, 0]),
+    ] {
+        let module = ptx::parse("waits.ptx", include_str!("data/waits.ptx")).unwrap();
+        let bench = Bench { module, threads };
+        for seed in 0..128 {
+            let order = format!("random:1:{seed},stale=1").parse().unwrap();
+            let (found, _) = bench.run(kernel, blocks, Some(order)).unwrap_or_else(|why| panic!("{why}"));
+            assert_eq!(found[..3], words, "{kernel}, seed {seed}");
+        }
+    }
+}
+
+#[test]
 fn what_no_order_of_accesses_gives_late_stores_give() {
     let bench = Bench::of_messages();
     let read = |seed: u32, weak: u32| {

@@ -25,6 +25,8 @@ pub(super) struct Older {
 pub(super) fn synchronise(worker: &mut Worker, warp: &Warp, scope: SyncScope, waits: bool) {
     let id = (worker.block.number, warp.index);
     let Some(draws) = worker.draws.as_mut().filter(|draws| draws.stale > 0) else { return };
+    // What it has waited for so far, it passes on here.
+    draws.views.go_on(id, warp.waiting.is_empty());
     match waits {
         true => draws.views.wait(id, scope),
         false => draws.views.acquire(id, scope),
@@ -39,8 +41,10 @@ pub(super) fn before(worker: &mut Worker, warp: &Warp, split: &Split, action: &A
     let draws = worker.draws.as_mut().filter(|draws| draws.stale > 0)?;
     draws.views.go_on(id, warp.waiting.is_empty());
     let Some((operation, reach)) = action.access() else {
-        // What is asynchronous, or done by whole warps, may have waited for anything.
+        // What is asynchronous, or done by whole warps, may have waited for anything, and a test of
+        // a phase may begin to wait.
         draws.views.acquire(id, SyncScope::All);
+        draws.views.wait(id, SyncScope::All);
         return None;
     };
     let (width, order) = (operation.width, &operation.order);
@@ -52,7 +56,8 @@ pub(super) fn before(worker: &mut Worker, warp: &Warp, split: &Split, action: &A
         draws.views.acquire(id, SyncScope::Block);
     }
     let reads = !matches!(action, Action::Store(_));
-    let roll = match is_load && !order.volatile && order.acquires.is_none() {
+    let may_be_early = is_load && !order.volatile && order.acquires.is_none();
+    let roll = match may_be_early && draws.views.may_go_back(id) {
         true => draws.stales(),
         false => None,
     };
@@ -63,6 +68,7 @@ pub(super) fn before(worker: &mut Worker, warp: &Warp, split: &Split, action: &A
         _ => None,
     };
     let mut older = Older { mask: 0, rows: [[0; 32]; 4] };
+    let mut has_older = false;
     if !is_load {
         draws.views.tick();
     }
@@ -70,7 +76,12 @@ pub(super) fn before(worker: &mut Worker, warp: &Warp, split: &Split, action: &A
         let Some((shared_of, address)) = place(lane) else { continue };
         let bytes = (address, width);
         let value = || here.value_at(shared_of.is_some(), address, width);
-        if reads && let Some(found) = draws.views.read(id, shared_of, bytes, value, roll) {
+        let (has, found) = match reads {
+            true => draws.views.read(id, shared_of, bytes, value, roll),
+            false => (false, None),
+        };
+        has_older |= has;
+        if let Some(found) = found {
             older.mask |= 1 << lane;
             (0..).zip(&mut older.rows).for_each(|(word, row)| row[lane] = (found >> (32 * word)) as u32);
             let mut touching = draws.touching.iter_mut();
@@ -81,6 +92,9 @@ pub(super) fn before(worker: &mut Worker, warp: &Warp, split: &Split, action: &A
         if !is_load {
             draws.views.write(id, shared_of, bytes, value(), false);
         }
+    }
+    if may_be_early && has_older {
+        draws.views.went_back(id, roll.is_some());
     }
     (older.mask != 0).then_some(older)
 }

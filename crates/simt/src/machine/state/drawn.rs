@@ -261,10 +261,9 @@ impl Draws {
         self.weak > 0 || !self.late.is_empty() || self.stale > 0
     }
 
-    /// A number to draw an older value with, if a read is to find one. Who polls finds the newest
-    /// value soon.
+    /// A number to draw an older value with, if a read is to find one.
     pub fn stales(&mut self) -> Option<u64> {
-        let stales = self.stale > 0 && self.quiet < SPINS && self.dice.one_in(self.stale.into());
+        let stales = self.stale > 0 && self.dice.one_in(self.stale.into());
         stales.then(|| self.dice.roll())
     }
 

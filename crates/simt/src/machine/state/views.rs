@@ -25,6 +25,9 @@ const CHUNK: u64 = 16;
 /// Writes that are kept, at most, and of a chunk.
 const MOST: usize = 1 << 13;
 const MOST_OF_CHUNK: usize = 8;
+/// Reads of a warp in a row that go back, at most: who polls finds the newest value soon. Reads of
+/// what has no older value do not count, so it does not matter what else a loop reads.
+const MOST_IN_A_ROW: u32 = 16;
 
 /// A write to a chunk.
 struct Written {
@@ -44,6 +47,8 @@ struct Known {
     own: u64,
     /// What it waits for may make it know more.
     waits: Option<SyncScope>,
+    /// Its last reads that went back, in a row.
+    back: u32,
 }
 
 /// What a block must see of others, and what its warps must see.
@@ -141,8 +146,20 @@ impl Views {
         &mut warps[warp as usize]
     }
 
+    /// Whether a warp's read may go back.
+    pub fn may_go_back(&mut self, by: WarpId) -> bool {
+        self.warp(by).back < MOST_IN_A_ROW
+    }
+
+    /// A warp's load, which could go back, did or did not.
+    pub fn went_back(&mut self, by: WarpId, did: bool) {
+        let known = self.warp(by);
+        known.back = if did { known.back + 1 } else { 0 };
+    }
+
     /// A warp reads bytes that hold `value`. With `roll`, a drawn number, it goes back past some of
-    /// the writes that it need not see; what it finds then is returned, if it is another value.
+    /// the writes that it need not see. Returns whether there are such writes, and what it finds
+    /// before them, if it is another value.
     pub fn read(
         &mut self,
         by: WarpId,
@@ -150,9 +167,9 @@ impl Views {
         (address, width): (u64, u32),
         value: impl FnOnce() -> u128,
         roll: Option<u64>,
-    ) -> Option<u128> {
+    ) -> (bool, Option<u128>) {
         let (chunk, shift, mask) = chunk(shared_of, address, width);
-        let list = self.chunks.get_mut(&chunk)?;
+        let Some(list) = self.chunks.get_mut(&chunk) else { return (false, None) };
         let (block, warp) = by;
         let view = self.blocks.get(&block);
         let others = view.map_or(0, |view| view.others);
@@ -170,19 +187,52 @@ impl Views {
         for (number, written) in list.iter_mut().rev().filter(overlaps).enumerate() {
             if number < back {
                 found = found & !written.mask | written.before & written.mask;
-            } else if written.seen.contains(&block) {
-                // So are those before it.
-                break;
-            } else {
+            } else if !written.seen.contains(&block) {
+                // Those before it may be unseen even if it is not: they may write other bytes.
                 written.seen.push(block);
             }
         }
         let found = (found & mask) >> shift;
-        (back > 0 && found != value).then_some(found)
+        (free > 0, (back > 0 && found != value).then_some(found))
     }
 
     /// A block has ended.
     pub fn end(&mut self, block: u64) {
         self.blocks.remove(&block);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{MOST_IN_A_ROW, Views};
+
+    #[test]
+    fn each_byte_that_a_block_has_read_is_never_older_again() {
+        let mut views = Views::default();
+        let (writer, reader) = ((0, 0), (1, 0));
+        let mut write = |address| {
+            views.tick();
+            views.write(writer, None, (address, 4), 0, false);
+        };
+        write(4);
+        write(0);
+        let mut read = |bytes, value: u128, roll| views.read(reader, None, bytes, || value, roll);
+        assert_eq!(read((4, 4), 1, Some(0)), (true, Some(0)));
+        // The newer write first, then both.
+        assert_eq!(read((0, 4), 1, None), (true, None));
+        assert_eq!(read((0, 8), 1 | 1 << 32, Some(0)), (false, None));
+        assert_eq!(read((4, 4), 1, Some(0)), (false, None));
+    }
+
+    #[test]
+    fn a_warp_goes_back_so_often_only() {
+        let (mut views, warp) = (Views::default(), (3, 1));
+        for _ in 0..MOST_IN_A_ROW {
+            assert!(views.may_go_back(warp));
+            views.went_back(warp, true);
+        }
+        assert!(!views.may_go_back(warp) && views.may_go_back((3, 0)));
+        views.went_back(warp, false);
+        assert!(views.may_go_back(warp));
     }
 }
