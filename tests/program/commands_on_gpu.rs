@@ -161,7 +161,11 @@ const LABS: [Lab; 22] = [
     Lab {
         name: "spill",
         size: "--rows 20 --cols 40 --lists 64 --steps 3",
-        own: &["--all --local --shared --registers --bounded --words 16,64", "--full --alone", "--input m.npy"],
+        own: &[
+            "--all --local --shared --registers --bounded --words 16,64",
+            "--full --alone",
+            "--lists 64 --input m.npy",
+        ],
         one: Some("--local --words 16"),
     },
     Lab {
@@ -216,7 +220,7 @@ const OTHERS: &[(&str, i32, &str)] = &[
         0,
         "",
     ),
-    ("litmus mp-relaxed --device gpu --runs 10 --format json", 0, ""),
+    ("litmus mp-relaxed --device gpu --runs 10 --format json --report litmus.html", 0, ""),
     ("pattern i --device gpu", 2, "error: --device: no kernel runs here; give sim or sim:MODEL\n"),
     ("devices --device auto", 0, ""),
     ("devices --device gpu --format json --heap-limit 1M --output-limit 1M", 0, ""),
