@@ -43,6 +43,8 @@ Registers are estimated from the PTX; `--thread-registers` takes a compiler's nu
 - Columns of large matrices (`pitch`, `rows`: column-means) are off by 25 to 40 %: L2 keeps fewer of
   their lines on an H100 than in the model.
 - With a small L1, random sectors all over memory take 1.5 times as long (`cache`).
+- Blocks that wait for each other: `consistency` takes up to three times as long as predicted, and a
+  look-back by one thread of a block (`scan`: single) a tenth of it.
 - Loops of a few instructions take longer, and so, up to twice as long, do sums of floats by all
   warps of a block in one word of shared memory.
 
