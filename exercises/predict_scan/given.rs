@@ -3,16 +3,16 @@
 //! A block adds up 256 values so that each result is the sum of all values up to its own. The
 //! kernels do that, or a step of it:
 //!
-//! - `steps`: in each of eight steps every value adds the one 1, 2, 4, ..., 128 places before it, by
-//!   Hillis and Steele.
-//! - `up_1`, `up_4`, `up_16`: one step of a tree, by Blelloch, in which nodes that are `2 d` places
-//!   apart add the ones `d` places before them, for `d` = 1, 4 and 16. `up_16_padded` is the last one
-//!   with a word of padding after every 32.
+//! - `steps`: in each of eight steps every value adds the one 1, 2, 4, ..., 128 places before it,
+//!   by Hillis and Steele.
+//! - `up_2`, `up_4`, `up_16`: one step of a tree, by Blelloch, in which nodes that are `2 d` places
+//!   apart add the ones `d` places before them, for `d` = 2, 4 and 16. `up_16_padded` is the last
+//!   one with a word of padding after every 32.
 //! - `shuffles`: warps add up in registers, and then each thread adds the sums of the warps before.
 //!
 //! A barrier is counted once for each warp that waits at it. Word `i` of shared memory is in bank
-//! `i % 32`; lanes that want `n` different words of one bank take `n` passes, which are `n - 1` bank
-//! conflicts.
+//! `i % 32`; lanes that want `n` different words of one bank take `n` passes, which are `n - 1`
+//! bank conflicts.
 //!
 //! # Task
 //!
@@ -64,13 +64,13 @@ unsafe fn up(distance: u32, place: impl Fn(u32) -> usize) {
     }
 }
 
-/// Nodes 2 apart.
+/// Nodes 4 apart.
 ///
 /// # Safety
 /// One block of 256 threads.
 #[kernel(block(256))]
-pub unsafe fn up_1() {
-    up(1, |i| i as usize);
+pub unsafe fn up_2() {
+    up(2, |i| i as usize);
 }
 
 /// Nodes 8 apart.

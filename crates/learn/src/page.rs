@@ -70,7 +70,7 @@ pub fn main(exercise: &Exercise, report: &Report<'_>, verdict: &Verdict, folded:
                 @if let Some(failure) = failed(report, verdict) { pre.scroll tabindex="0" { (failure) } }
                 @if let Some(Failure::OtherOrders(others)) = &verdict.failure {
                     @if let Some(timeline) = others.story.as_ref().and_then(|story| story.timeline.as_ref()) {
-                        figure { (PreEscaped(timeline.svg())) figcaption { "Time goes down; the accesses play, one after the other." } }
+                        (webpage::played(&timeline.svg(), "Time goes down; the accesses play, one after the other."))
                     }
                 }
                 @for goal in &verdict.goals { (of_goal(goal)) }

@@ -4,7 +4,7 @@
 //! ```text
 //! lib        the frame, and what stands in it: headings, sentences      page.css  page.js
 //! glossary   the field's words, explained where they first stand
-//! listing    source with the counts of each line, as a heat map         the look; sorting, unfolding
+//! listing    source with the counts of each line, as a heat map         the look; sorting, steps
 //! prose      Markdown as HTML, with the feature `prose`                 frame.css: of several pages
 //! ```
 //!
@@ -28,7 +28,7 @@ use picture::{Plot, Scene};
 pub const STYLE: &str = include_str!("page.css");
 /// What pages with a header, links and forms need besides.
 pub const FRAME: &str = include_str!("frame.css");
-/// Sorting and unfolding: the script of every page.
+/// Sorting, unfolding and steps of drawings: the script of every page.
 pub const SCRIPT: &str = include_str!("page.js");
 
 /// Nothing is loaded, from anywhere.
@@ -125,6 +125,21 @@ pub fn figure(scene: &Scene, caption: &Markup) -> Markup {
     html! {
         figure {
             (PreEscaped(picture::access_svg(scene)))
+            figcaption { (caption) }
+        }
+    }
+}
+
+/// A drawing that plays by itself ([`picture::playing`]), with buttons that go through it step by step.
+pub fn played(drawing: &str, caption: &str) -> Markup {
+    html! {
+        figure {
+            (PreEscaped(drawing))
+            div.steps role="group" aria-label="Step by step" {
+                button type="button" value="-1" aria-label="One step back" { "‹" }
+                button type="button" value="1" aria-label="One step on" { "›" }
+                output {}
+            }
             figcaption { (caption) }
         }
     }

@@ -18,6 +18,22 @@ document.addEventListener("click", ({ target }) => {
   });
   body.append(...rows);
 });
+// A drawing that plays stands still at a step: what comes later is faint. Past the first and the last step it plays again.
+document.addEventListener("click", ({ target }) => {
+  const button = target.closest(".steps button");
+  if (!button) return;
+  const figure = button.closest("figure");
+  const parts = [...figure.querySelectorAll("[data-pass]")];
+  const count = 1 + Math.max(...parts.map(({ dataset }) => Number(dataset.pass)));
+  const by = Number(button.value);
+  const next = Number(figure.dataset.at ?? (by > 0 ? -1 : count)) + by;
+  const stands = next >= 0 && next < count;
+  figure.classList.toggle("still", stands);
+  for (const part of parts) part.classList.toggle("later", stands && Number(part.dataset.pass) > next);
+  if (stands) figure.dataset.at = next;
+  else delete figure.dataset.at;
+  figure.querySelector("output").textContent = stands ? `${next + 1} of ${count}` : "";
+});
 addEventListener("beforeprint", () => {
   for (const details of document.querySelectorAll("details")) details.open = true;
 });

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::flag_values::each_once;
 use device::{Properties, Result};
-use maud::{Markup, PreEscaped, html};
+use maud::{Markup, html};
 use webpage::Place;
 use wording::printable;
 
@@ -70,7 +70,7 @@ pub(super) fn differing(others: &OrdersReport) -> Markup {
         }
         @if let Some((likewise, order)) = others.likewise() { p { (likewise) ": " code { "--schedule " (order) } } }
         @if let Some(timeline) = timeline {
-            figure { (PreEscaped(timeline.svg())) figcaption { "Time goes down; the accesses play, one after the other." } }
+            (webpage::played(&timeline.svg(), "Time goes down; the accesses play, one after the other."))
         }
     }
 }
