@@ -1,5 +1,6 @@
 // Opens pages in a browser, as `cargo xtask browser` calls it: node check.mjs BROWSER FOLDER [SCREENSHOTS]. Each page of
-// the folder must load with nothing on the console; its tables must sort by click and key, and all of it unfold; at 1280
+// the folder must load with nothing on the console; its tables must sort by click and key, drawings go step by step, and all
+// of it unfold; at 1280
 // and at 400 pixels nothing may overlap or stick out; axe finds nothing, light and dark. Prints a line for each page, and
 // what is wrong below it. Reads the folder, and writes screenshots if a folder for them is named.
 
@@ -50,6 +51,21 @@ async function sortsByKey(page) {
   await button.focus();
   await page.keyboard.press("Enter");
   return (await order()) === before ? ["the Enter key does not sort"] : [];
+}
+
+/// A drawing that plays goes on by a step, by the keyboard, and back to where it plays.
+async function steps(page) {
+  const wrong = [];
+  for (const figure of await page.locator("figure:has(.steps)").all()) {
+    const said = () => figure.locator("output").textContent();
+    const later = () => figure.locator(".later").count();
+    await figure.getByRole("button", { name: "One step on" }).focus();
+    await page.keyboard.press("Enter");
+    if (!/^1 of \d+$/.test(await said()) || (await later()) === 0) wrong.push(`the first step says "${await said()}"`);
+    await figure.getByRole("button", { name: "One step back" }).click();
+    if ((await said()) !== "" || (await later()) > 0) wrong.push("a step back from the first shows not all");
+  }
+  return wrong;
 }
 
 /// Unfolds one part by key, and then all.
@@ -154,7 +170,7 @@ async function check(browser, name) {
   page.on("request", (request) => request.url().startsWith("file:") || wrong.push(`it asks for ${request.url()}`));
   await page.goto(pathToFileURL(resolve(folder, name)).href);
   if (screenshots) await photograph(page, name);
-  wrong.push(...(await unfolds(page)), ...(await sorts(page)), ...(await sortsByKey(page)));
+  wrong.push(...(await unfolds(page)), ...(await sorts(page)), ...(await sortsByKey(page)), ...(await steps(page)));
   const at = ([width, colorScheme], problems) => problems.map((it) => `at ${width} pixels, ${colorScheme}: ${it}`);
   const look = async ([width, colorScheme]) => {
     await page.emulateMedia({ colorScheme });

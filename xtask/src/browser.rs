@@ -133,8 +133,8 @@ fn install(folder: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// Writes a page of each kind into `pages`: of each lab, with its sweep, of kernels, the course, a
-/// comparison, and of exercises.
+/// Writes a page of each kind into `pages`: of each lab, with its sweep, of kernels, the course, of an
+/// order that differs, a comparison, and of exercises.
 fn write(root: &Path, pages: &Path, scratch: &Path) -> Result<(), Error> {
     let (host, learn) = (sibling("host")?, sibling("learn")?);
     // The exit code may say that what ran was wrong: a page shows that.
@@ -162,6 +162,9 @@ fn write(root: &Path, pages: &Path, scratch: &Path) -> Result<(), Error> {
     page(host("course --device sim"), "course")?;
     let race = "run tests/browser/race.ptx race u32[64] --grid 2 --block 32 --then race arg:0 --grid 1 --block 64 --device sim";
     page(host(race), "run")?;
+    let lost =
+        "run crates/simt/tests/data/orders.ptx lost_update --grid 8 --block 128 u32[4] --schedules 8 --device sim";
+    page(host(lost), "orders")?;
     page(host("compare tests/program/compare/before.json tests/program/compare/after.json"), "compare")?;
     let course = scratch.join("course");
     for exercise in ["padding", "predict_offset"] {
