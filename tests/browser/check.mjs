@@ -1,8 +1,7 @@
 // Opens pages in a browser, as `cargo xtask browser` calls it: node check.mjs BROWSER FOLDER [SCREENSHOTS]. Each page of
-// the folder must load with nothing on the console; its tables must sort by click and key, drawings go step by step, and all
-// of it unfold; at 1280
-// and at 400 pixels nothing may overlap or stick out; axe finds nothing, light and dark. Prints a line for each page, and
-// what is wrong below it. Reads the folder, and writes screenshots if a folder for them is named.
+// the folder must load with nothing on the console; its tables must sort by click and key, its drawings go step by step, and
+// all of it unfold; at 1280 and at 400 pixels nothing may overlap or stick out; axe finds nothing, light and dark. Prints a
+// line for each page, and what is wrong below it. Reads the folder, and writes screenshots if a folder for them is named.
 
 import { readFileSync, readdirSync } from "node:fs";
 import { createRequire } from "node:module";

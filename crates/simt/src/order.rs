@@ -423,7 +423,8 @@ mod tests {
         assert_eq!(orders[0].to_string(), "usual:3,resident=1,start=down");
         let count = |is: fn(&DrawnOrder) -> bool| orders[1..].iter().filter(|order| is(order)).count();
         assert_eq!(count(|order| order.lanes > 0 && order.strategy == Strategy::Random { every: 1 }), 4);
-        assert_eq!(count(|order| order.strategy == Strategy::Random { every: 16 }), 2);
+        assert_eq!(count(|order| matches!(order.strategy, Strategy::Random { every: 4 | 16 })), 2);
+        assert_eq!(count(|order| order.strong), 2);
         assert_eq!(count(|order| matches!(order.strategy, Strategy::Priorities { depth: 1..=10, points: 100 })), 2);
         assert_eq!(count(|order| order.weak > 0 && order.lanes == 0), 4);
         assert!(orders[..9].iter().all(|order| order.weak + order.late == 0));
