@@ -108,7 +108,7 @@ const POINTS: [(&str, &[&str]); 22] = [
     (
         "consistency",
         &[
-            "may still read an old message: 25 of 100 runs show it. Fences for a block do not help another block (25 of 100)",
+            "may still read an old message: 19 of 100 runs show it. Fences for a block do not help another block (19 of 100)",
             "With release and acquire for the device it is forbidden: 0 of 100.",
             "release: and acquire, scope gpu forbidden 0 of 100",
         ],
