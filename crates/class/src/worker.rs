@@ -69,8 +69,8 @@ pub struct Worker<'a> {
 }
 
 impl Worker<'_> {
-    /// Takes jobs and judges them until the worker is told to end. `problem` gets what the database
-    /// reports, such as a lost connection.
+    /// Takes jobs and judges them until the worker is told to end. `problem` is called with each
+    /// error of the database, such as a lost connection.
     ///
     /// # Errors
     ///

@@ -477,9 +477,9 @@ impl Device {
         self.backend.snapshot()
     }
 
-    /// The first word that differs from what it was in a copy of this simulator, or of one with the
-    /// same allocations: its allocation, and its address. `same` says whether two aligned pairs of
-    /// words, as they were and as they are, count as the same that differ.
+    /// The allocation and the address of the first word that differs between this simulator and an
+    /// earlier copy of it, or of one with the same allocations. `same` gets an aligned pair of words
+    /// that differ, as they were and as they are, and says whether they still count as equal.
     pub fn first_difference(
         &self,
         before: &simt::orders::Snapshot,

@@ -15,8 +15,8 @@
 //! table, never addresses: a stale one is an error, not a crash.
 //!
 //! Memory that host and device share (pinned, managed) is mapped at the simulator's own address, so
-//! one pointer serves both sides, and lent to the simulator, so that nothing is copied. So is memory
-//! that is registered, or shared by processes.
+//! a pointer is the same for both, and lent to the simulator, so that nothing is copied. Registered
+//! memory, and memory that processes share, is lent too.
 //!
 //! `boundary` is the C boundary, the only part with unsafe code. `state` holds what exists,
 //! `objects` says what has a handle, `settings` what the environment sets. `image` finds PTX in

@@ -1,5 +1,5 @@
 //! Memory of the host: the caller's, and what is mapped here at the simulator's own addresses,
-//! which processes leave free, so that one pointer serves both sides.
+//! which processes leave free. So a pointer is the same for host and device.
 
 use std::ffi::{c_int, c_void};
 use std::fs::File;

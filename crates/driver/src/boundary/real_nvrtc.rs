@@ -163,7 +163,7 @@ handed_on! {
     nvrtcRemoveBundledHeaders(folder errors)
 }
 
-/// The text of a status, which is the library's, or else says that there is none.
+/// The text of a status: NVRTC's own, or, without NVRTC, that the library is missing.
 // SAFETY: the name is one of NVRTC's, which hands on to NVRTC.
 #[unsafe(no_mangle)]
 pub extern "C" fn nvrtcGetErrorString(status: u32) -> *const c_char {

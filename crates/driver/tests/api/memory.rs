@@ -104,7 +104,7 @@ again:
 }
 ";
 
-/// Shared memory is one memory, also during a launch: a kernel and a thread of the host answer each
+/// Host and device share memory during a launch, too: a kernel and a thread of the host answer each
 /// other. In a process of its own: other tests map memory at the same addresses.
 #[test]
 fn host_and_kernel_answer_each_other_during_a_launch() {

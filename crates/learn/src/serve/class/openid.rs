@@ -94,7 +94,7 @@ impl Provider {
     ///
     /// # Errors
     ///
-    /// [`Error::Usage`] if the secret is not there, or an address is none.
+    /// [`Error::Usage`] if the secret is missing, or if an address is not valid.
     pub fn new(openid: &OpenId, settings: &Settings) -> crate::error::Result<Self> {
         let wrong = |what: &str, text: &str| Error::Usage(format!("openid: {what} = {text:?}: this is no address"));
         let issuer = IssuerUrl::new(openid.issuer.clone()).map_err(|_| wrong("issuer", &openid.issuer))?;
@@ -202,7 +202,7 @@ impl Provider {
         claim(&serde_json::to_value(user).unwrap_or_default(), &self.openid)
     }
 
-    /// Those of the roster whom a claim may mean: an address in any case, an id to the letter.
+    /// The students of the roster whom a claim may name. Addresses match in any case, ids exactly.
     fn matching<'s>(&self, students: &'s [Student], claim: &str) -> Vec<&'s Student> {
         let is_email = self.openid.claim == "email";
         let matches = |student: &&Student| match is_email {

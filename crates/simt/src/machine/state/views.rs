@@ -96,7 +96,7 @@ impl Views {
         let list = self.chunks.entry(chunk).or_default();
         list.push_back(Written { time: self.now, by, mask, before: before << shift, seen });
         if list.len() > MOST_OF_CHUNK {
-            // Its place in `kept` goes on to the next of the chunk, which is no older.
+            // Its entry in `kept` now stands for the chunk's next write, which is not older.
             list.pop_front();
             return;
         }
@@ -122,7 +122,7 @@ impl Views {
         }
     }
 
-    /// A warp begins to wait for others of this scope: what it sees when it goes on, it must see.
+    /// A warp begins to wait for others of this scope. When it goes on, it acquires what they wrote.
     pub fn wait(&mut self, by: WarpId, scope: SyncScope) {
         let known = self.warp(by);
         known.waits = known.waits.max(Some(scope));
