@@ -55,7 +55,7 @@ async function sortsByKey(page) {
 /// A drawing that plays goes on by a step, by the keyboard, and back to where it plays.
 async function steps(page) {
   const wrong = [];
-  for (const figure of await page.locator("figure:has(.steps)").all()) {
+  for (const figure of await page.locator("figure:has(.playback)").all()) {
     const said = () => figure.locator("output").textContent();
     const later = () => figure.locator(".later").count();
     await figure.getByRole("button", { name: "One step on" }).focus();

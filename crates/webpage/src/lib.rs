@@ -135,7 +135,7 @@ pub fn played(drawing: &str, caption: &str) -> Markup {
     html! {
         figure {
             (PreEscaped(drawing))
-            div.steps role="group" aria-label="Step by step" {
+            div.playback role="group" aria-label="Step by step" {
                 button type="button" value="-1" aria-label="One step back" { "‹" }
                 button type="button" value="1" aria-label="One step on" { "›" }
                 output {}

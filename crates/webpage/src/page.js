@@ -20,7 +20,7 @@ document.addEventListener("click", ({ target }) => {
 });
 // A drawing that plays stands still at a step: what comes later is faint. Past the first and the last step it plays again.
 document.addEventListener("click", ({ target }) => {
-  const button = target.closest(".steps button");
+  const button = target.closest(".playback button");
   if (!button) return;
   const figure = button.closest("figure");
   const parts = [...figure.querySelectorAll("[data-pass]")];
