@@ -112,8 +112,9 @@ pub(super) struct Part {
     /// The whole module, or, of a built-in image, all of it but the kernels.
     pub module: Rc<ptx::Module>,
     pieces: Option<ptx::Pieces>,
-    /// The kernels that name a variable of the module, or may: of a built-in image.
-    with_variables: Vec<String>,
+    /// The kernels that name a variable of the module, or may: of a built-in image. A GPU's driver
+    /// has to know.
+    with_variables: OnceCell<Vec<String>>,
 }
 
 /// A kernel that has been launched: where it is, and what is found out once.
@@ -177,7 +178,8 @@ impl Loaded {
             None => None,
             Some(part) => {
                 let module = self.parts[part].module_of(name)?;
-                let signature = signature::of_kernel(&self.parts[part].image.text, name).map(str::to_owned);
+                let text = kernel_of(&module, name).map(|kernel| &module.text[kernel.span.end as usize..]);
+                let signature = text.and_then(signature::of_kernel).map(str::to_owned);
                 let (program, may_begin_early) = (OnceCell::new(), OnceCell::new());
                 let agrees_with = Cell::new(None);
                 Some(Rc::new(Own { part, module, program, signature, agrees_with, may_begin_early }))
@@ -197,10 +199,10 @@ impl Loaded {
     /// compiled together, because each module has its own copy of every variable.
     pub fn unit_of(&self, kernel: &str) -> Option<Unit> {
         let part = self.parts.iter().position(|part| part.has(kernel))?;
-        let Part { pieces, with_variables, .. } = &self.parts[part];
-        let kernels = match pieces {
+        let with_variables = self.parts[part].with_variables();
+        let kernels = match &self.parts[part].pieces {
             None => Vec::new(),
-            Some(_) if with_variables.iter().any(|other| other == kernel) => with_variables.clone(),
+            Some(_) if with_variables.iter().any(|other| other == kernel) => with_variables.to_vec(),
             Some(_) => vec![kernel.to_owned()],
         };
         Some(Unit { part, kernels })
@@ -209,7 +211,7 @@ impl Loaded {
     /// What the driver compiles for the variable of this name, if there is one.
     pub fn unit_with(&self, variable: &str) -> Option<Unit> {
         let part = self.parts.iter().position(|part| part.has_variable(variable))?;
-        Some(Unit { part, kernels: self.parts[part].with_variables.clone() })
+        Some(Unit { part, kernels: self.parts[part].with_variables().to_vec() })
     }
 
     /// The text of a unit.
@@ -326,19 +328,25 @@ fn kernel_of<'m>(module: &'m ptx::Module, name: &str) -> Option<&'m ptx::Functio
 impl Part {
     fn new(image: Image) -> Result<Self> {
         let pieces = image.is_built_in().then(|| ptx::Pieces::of(&image.name, &image.text));
-        let Some(pieces) = pieces else {
-            return Ok(Self { module: Rc::new(image.parse()?), image, pieces: None, with_variables: Vec::new() });
+        let module = match &pieces {
+            Some(pieces) => pieces.parse(&[]).map_err(|errors| image.refused(&errors))?,
+            None => image.parse()?,
         };
-        let module = pieces.parse(&[]).map_err(|errors| image.refused(&errors))?;
-        let variables = module.variables.iter().map(|(_, variable)| variable);
-        let variables = variables.filter(|variable| matches!(variable.space, Space::Constant | Space::Global));
-        let variables: Vec<&str> = variables.map(|variable| variable.name.as_str()).collect();
-        // A function may name one, too.
-        let with_variables = match module.functions.is_empty() {
-            true => pieces.kernels_with(&variables),
-            false => pieces.kernels_with(&[""]),
-        };
-        Ok(Self { module: Rc::new(module), image, pieces: Some(pieces), with_variables })
+        Ok(Self { module: Rc::new(module), image, pieces, with_variables: OnceCell::new() })
+    }
+
+    fn with_variables(&self) -> &[String] {
+        let Some(pieces) = &self.pieces else { return &[] };
+        self.with_variables.get_or_init(|| {
+            let variables = self.module.variables.iter().map(|(_, variable)| variable);
+            let variables = variables.filter(|variable| matches!(variable.space, Space::Constant | Space::Global));
+            let variables: Vec<&str> = variables.map(|variable| variable.name.as_str()).collect();
+            // A function may name one, too.
+            match self.module.functions.is_empty() {
+                true => pieces.kernels_with(&variables),
+                false => pieces.kernels_with(&[""]),
+            }
+        })
     }
 
     fn has(&self, kernel: &str) -> bool {
@@ -398,15 +406,15 @@ impl Image {
 
     /// The PTX of a file that the user names.
     pub fn from_file(file: &PtxFile) -> Result<Self> {
+        if file.text()?.contains('\0') {
+            return Err(Error::Ptx { name: file.name(), problem: "is not PTX: it contains a zero byte".to_owned() });
+        }
         let image = Self::new(file.name(), Cow::Owned(file.text()?.to_owned()))?;
         Ok(Self { trusted: file.is_trusted(), ..image })
     }
 
     fn new(name: String, text: Cow<'static, str>) -> Result<Self> {
         let wrong = |problem: &str| Error::Ptx { name: name.clone(), problem: problem.to_owned() };
-        if text.contains('\0') {
-            return Err(wrong("is not PTX: it contains a zero byte"));
-        }
         let version =
             directive(&text, ".version").ok_or_else(|| wrong("is not PTX: it has no .version directive"))?.to_owned();
         let target =

@@ -7,11 +7,10 @@ use wording::units::counted;
 /// What stands before a signature, in the line that begins the definition.
 const MARK: &str = "// coalesce: ";
 
-/// The signature of a kernel in a PTX text, if it has one: PTX that `cuda_builder` did not make has
-/// none.
-pub(crate) fn of_kernel<'t>(text: &'t str, name: &str) -> Option<&'t str> {
-    let start = format!(".entry {name}(");
-    let line = text[text.find(&start)? + start.len()..].lines().next()?;
+/// The signature of a kernel, if it has one: PTX that `cuda_builder` did not make has none. The text
+/// is what follows the kernel's name.
+pub(crate) fn of_kernel(text: &str) -> Option<&str> {
+    let line = text.strip_prefix('(')?.lines().next()?;
     line.trim_start_matches(')').trim_start().strip_prefix(MARK)
 }
 
@@ -116,13 +115,10 @@ mod tests {
 
     #[test]
     fn a_signature_stands_in_the_line_that_begins_the_kernel() {
-        let ptx = ".visible .entry adder(\t// coalesce: safe | x: u32 4/4\n\t.param .u32 adder_param_0\n)\n\
-                   .visible .entry add()\t// coalesce: unsafe\n{\n}\n.visible .entry plain(\n)\n";
-        assert_eq!(of_kernel(ptx, "add"), Some("unsafe"));
-        assert_eq!(of_kernel(ptx, "adder"), Some("safe | x: u32 4/4"));
-        for name in ["plain", "ad", "none"] {
-            assert_eq!(of_kernel(ptx, name), None, "{name}");
-        }
+        let adder = "(\t// coalesce: safe | x: u32 4/4\n\t.param .u32 adder_param_0\n)\n";
+        assert_eq!(of_kernel(adder), Some("safe | x: u32 4/4"));
+        assert_eq!(of_kernel("()\t// coalesce: unsafe\n{\n}\n"), Some("unsafe"));
+        assert_eq!(of_kernel("(\n)\n// coalesce: unsafe\n"), None);
     }
 
     #[test]

@@ -27,15 +27,16 @@ pub struct Pieces {
 impl Pieces {
     /// Divides a text. `name` is what messages call it.
     pub fn of(name: &str, text: &str) -> Self {
+        let text: Arc<str> = text.into();
         let mut pieces = Self {
             name: name.to_owned(),
-            text: text.into(),
-            lines: Arc::new(LineTable::new(text)),
+            lines: Arc::new(LineTable::new(text.clone())),
+            text,
             shared: Vec::new(),
             kernels: HashMap::new(),
         };
         // The parser refuses longer ones.
-        if u32::try_from(text.len()).is_ok() {
+        if u32::try_from(pieces.text.len()).is_ok() {
             pieces.divide();
         }
         pieces

@@ -66,6 +66,7 @@ pub fn run<L: Lab>(device: &Device, options: L::Options, settings: &Settings) ->
         plan.variants.retain(|variant| !left_out(variant));
     }
     let own = plan.variants.len();
+    let runs_again = plan.variants.iter().any(|variant| variant.again.is_some());
     settings.orders.check_some(plan.variants.iter().any(|variant| variant.device.is_none()))?;
     let peers = settings.peer.load(device, L::PEERS)?;
     if let Some(peers) = &peers {
@@ -97,7 +98,7 @@ pub fn run<L: Lab>(device: &Device, options: L::Options, settings: &Settings) ->
     } else if alongside && report.stopped.is_none() {
         count_alongside(&lab, device, settings, &mut report)?;
     }
-    if !is_gpu && !device.predicts_only() && report.correct() {
+    if runs_again && !is_gpu && !device.predicts_only() && report.correct() {
         super::orders::run_again(&lab, device, settings, &mut report)?;
     }
     if settings.orders.any() && report.correct() {

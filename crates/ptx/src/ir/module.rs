@@ -34,7 +34,7 @@ pub struct Module {
     pub files: Arena<SourceFile>,
     /// The source locations that `.loc` names.
     pub locations: Arena<Location>,
-    /// Where the lines of the text start.
+    /// The lines of the text.
     pub(crate) lines: Arc<LineTable>,
 }
 
@@ -235,7 +235,7 @@ impl Module {
 
     /// The line and column, both from 1, of a byte of the text.
     pub fn line_column(&self, offset: u32) -> (u32, u32) {
-        self.lines.line_column(&self.text, offset)
+        self.lines.line_column(offset)
     }
 
     /// The location and those that it was inlined into, innermost first.

@@ -33,7 +33,9 @@ use std::sync::Arc;
 /// The text must be complete: `.version` and `.target` first, everything declared before its use.
 /// On failure, all errors are returned, up to [`Errors::LIMIT`].
 pub fn parse(name: &str, text: &str) -> Result<Module, Errors> {
-    parse_parts(name, &text.into(), &Arc::new(LineTable::new(text)), slice::from_ref(&(0..text.len())))
+    let whole = 0..text.len();
+    let text = Arc::from(text);
+    parse_parts(name, &text, &Arc::new(LineTable::new(text.clone())), slice::from_ref(&whole))
 }
 
 /// Parses these parts of a text, in this order. The text has these lines.
