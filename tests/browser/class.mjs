@@ -34,8 +34,9 @@ async function signedIn() {
     const answer = await fetch(`${address}${path}`);
     if (answer.status !== 401 || /guard/.test(await answer.text())) wrong.push(`without a session, /${path}: ${answer.status}`);
   }
-  const page = await open(wrong, anna);
-  if (!(await page.locator("main").textContent()).includes("due ")) wrong.push("the map has no deadline");
+  const page = await open(wrong, anna, "", { locale: "en-US", timezoneId: "America/New_York" });
+  const due = (await page.locator("main").textContent()).replaceAll("\u202f", " ");
+  if (!due.includes("due Dec 1, 2999, 6:59 PM EST")) wrong.push(`the deadline of the map: ${due}`);
   if ((await page.evaluate(() => document.cookie)) !== "") wrong.push("scripts can read the cookie");
   // A page elsewhere sends a form; the browser has the cookie.
   const before = wrong.length;

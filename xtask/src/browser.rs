@@ -117,7 +117,11 @@ pub fn tools_for(folder: &Path, browser: Option<&Path>) -> Result<Tools, Error> 
 }
 
 /// Installs what the folder's lock file names, unless it is there in the versions of the lock file.
-fn install(folder: &Path) -> Result<(), Error> {
+///
+/// # Errors
+///
+/// That npm is missing, or what it cannot do.
+pub fn install(folder: &Path) -> Result<(), Error> {
     let lock = |path: PathBuf| -> Option<Value> { serde_json::from_str(&fs::read_to_string(path).ok()?).ok() };
     let versions = |lock: Option<Value>| {
         let packages = lock?["packages"].as_object().cloned()?;

@@ -38,6 +38,9 @@ pub const JOB_VARIABLE: &str = "LEARN_JOB";
 /// How many job numbers a process may use.
 const JOBS_APART: usize = 1000;
 
+/// The longest PTX that is kept: the longest of the course has some hundred kilobytes.
+const LONGEST_PTX: usize = 16 << 20;
+
 /// The crate around the student's file.
 const LIBRARY: &str = "\
 //! Made by `cargo learn`.
@@ -337,6 +340,11 @@ impl Compiler {
         // everything until the PTX is there.
         let _lock = if self.locked { None } else { Some(self.lock()?) };
         match self.compile_alone(text)? {
+            Ok(ptx) if ptx.len() > LONGEST_PTX => Ok(Compiled::Rejected(format!(
+                "error: this file compiles to {} MiB of PTX, and {} MiB are allowed: make its constants smaller\n",
+                ptx.len() >> 20,
+                LONGEST_PTX >> 20
+            ))),
             Ok(ptx) => {
                 cuda_builder::write_whole(&kept, &ptx)?;
                 Ok(Compiled::Ptx(kept))

@@ -26,9 +26,19 @@ pub fn write_note(text: &str) {
 }
 
 /// A text of strangers without what would change how the rest is shown: control characters, and
-/// marks of direction. Only line breaks stay.
+/// marks of direction. Only line breaks stay, and the joiners after letters of scripts that have them.
 pub fn plain(text: &str) -> String {
-    let plain = |c: char| match c {
+    let mut before = ' ';
+    let plain = |c: char| match (c, std::mem::replace(&mut before, c)) {
+        ('\u{200c}' | '\u{200d}', '\u{300}'..='\u{1fff}' | '\u{2c00}'..) => c,
+        (c, _) => alone(c),
+    };
+    text.chars().map(plain).collect()
+}
+
+/// A character of [`plain`], whatever is before it.
+fn alone(c: char) -> char {
+    match c {
         '\n' => c,
         '\t' => ' ',
         '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' => {
@@ -36,8 +46,7 @@ pub fn plain(text: &str) -> String {
         }
         c if c.is_control() => REPLACED,
         c => c,
-    };
-    text.chars().map(plain).collect()
+    }
 }
 
 /// In place of a character that is not shown.
@@ -71,5 +80,8 @@ mod tests {
         for c in "\r\u{7}\u{1b}\u{7f}\u{9b}\u{61c}\u{200b}\u{200e}\u{2028}\u{202e}\u{2066}\u{2069}\u{feff}".chars() {
             assert_eq!(plain(&format!("a{c}b")), "a\u{fffd}b", "{c:?}");
         }
+        // A name of Persian; and nothing that is not a joiner.
+        assert_eq!(plain("\u{6cc}\u{200c}\u{631}"), "\u{6cc}\u{200c}\u{631}");
+        assert_eq!(plain("\u{200c}=1 \u{200d}\u{200d}"), "\u{fffd}=1 \u{fffd}\u{fffd}");
     }
 }

@@ -110,7 +110,8 @@ impl Store {
     pub async fn cells(&self) -> Result<Vec<Cell>> {
         let query = "SELECT student, exercise, count(*), CAST(sum(submitted) AS BIGINT),
                 CAST(sum(CASE WHEN status = 'solved' THEN 1 ELSE 0 END) AS BIGINT), max(queued)
-            FROM runs GROUP BY student, exercise ORDER BY student, exercise";
+            FROM runs WHERE student IN (SELECT id FROM students WHERE removed IS NULL)
+            GROUP BY student, exercise ORDER BY student, exercise";
         each(sqlx::query(query).fetch_all(&self.pool).await?, |row| {
             Ok(Cell {
                 student: text(row, 0)?,
@@ -125,7 +126,9 @@ impl Store {
 
     /// All submissions, in the order in which they came.
     pub async fn submissions(&self) -> Result<Vec<Counted>> {
-        let query = "SELECT id, student, exercise, queued, status FROM runs WHERE submitted = 1 ORDER BY id";
+        let query = "SELECT r.id, r.student, r.exercise, r.queued, r.status
+            FROM runs r JOIN students s ON s.id = r.student
+            WHERE r.submitted = 1 AND s.removed IS NULL ORDER BY r.id";
         each(sqlx::query(query).fetch_all(&self.pool).await?, Counted::of)
     }
 
@@ -160,7 +163,8 @@ impl Store {
     /// The judged runs of an exercise, the newest first: at most `most`.
     pub async fn runs_of_exercise(&self, exercise: &str, most: u32) -> Result<Vec<RunOfExercise>> {
         let query = "SELECT r.id, r.student, r.queued, v.status, v.places, r.text
-            FROM runs r JOIN verdicts v ON v.id = r.verdict WHERE r.exercise = $1 ORDER BY r.id DESC LIMIT $2";
+            FROM runs r JOIN verdicts v ON v.id = r.verdict JOIN students s ON s.id = r.student
+            WHERE r.exercise = $1 AND s.removed IS NULL ORDER BY r.id DESC LIMIT $2";
         let rows = sqlx::query(query).bind(exercise).bind(i64::from(most)).fetch_all(&self.pool).await?;
         each(rows, |row| {
             Ok(RunOfExercise {

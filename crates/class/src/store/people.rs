@@ -1,9 +1,14 @@
 //! Students, links, sessions, and attempts to sign in. Of a secret only the hash comes here
 //! ([`crate::secret`]).
+//!
+//! *Invariant:* no session, link, list, count or run of a student who was removed is found here or in
+//! the other modules, until the student is added again.
+
+use std::collections::HashMap;
 
 use sqlx::any::AnyRow;
 
-use super::{Change, Store, each, maybe_text, number, text};
+use super::{Change, Dialect, Store, each, maybe_text, number, text};
 use crate::Millis;
 use crate::error::{Error, Result};
 
@@ -50,35 +55,52 @@ impl Student {
 }
 
 impl Store {
-    /// Adds students, or changes the names and addresses of those who are there: all or none.
-    /// Returns how many are new.
+    /// Adds students, or changes the names and addresses of those who are there: all or none. One who was
+    /// removed is back, with all that was kept. Returns how many are new or back.
     pub async fn add_students(&self, students: &[Student], now: Millis) -> Result<u64> {
         let mut change = self.change().await?;
-        let before = sqlx::query("SELECT count(*) FROM students").fetch_one(&mut *change).await?;
+        let count = "SELECT count(*) FROM students WHERE removed IS NULL";
+        let before = sqlx::query(count).fetch_one(&mut *change).await?;
+        let known = sqlx::query("SELECT id FROM students").fetch_all(&mut *change).await?;
+        let known = each(known, |row| text(row, 0))?;
+        let known: HashMap<String, String> = known.into_iter().map(|id| (id.to_lowercase(), id)).collect();
         for student in students {
             if student.id.is_empty() || student.id.contains('\0') {
                 return Err(Error::Usage(format!("{:?} is no key of a student", student.id)));
             }
+            // A file with marks cannot have both on every system.
+            if let Some(id) = known.get(&student.id.to_lowercase()).filter(|id| **id != student.id) {
+                return Err(Error::Usage(format!("the id {:?} is there as {id:?}: write it so", student.id)));
+            }
             let query = "INSERT INTO students (id, name, email, added, served, spent_hour, spent)
                 VALUES ($1, $2, $3, $4, 0, 0, 0)
-                ON CONFLICT (id) DO UPDATE SET name = excluded.name, email = excluded.email";
+                ON CONFLICT (id) DO UPDATE SET name = excluded.name, email = excluded.email, removed = NULL";
             let query = sqlx::query(query).bind(&student.id).bind(&student.name).bind(&student.email).bind(now);
             query.execute(&mut *change).await?;
         }
-        let after = sqlx::query("SELECT count(*) FROM students").fetch_one(&mut *change).await?;
+        let after = sqlx::query(count).fetch_one(&mut *change).await?;
         change.commit().await?;
         Ok((number(&after, 0)? - number(&before, 0)?).unsigned_abs())
     }
 
     /// All students, by name.
     pub async fn students(&self) -> Result<Vec<Student>> {
-        let query = sqlx::query("SELECT id, name, email FROM students ORDER BY name, id");
-        each(query.fetch_all(&self.pool).await?, Student::of)
+        let query = "SELECT id, name, email FROM students WHERE removed IS NULL ORDER BY name, id";
+        each(sqlx::query(query).fetch_all(&self.pool).await?, Student::of)
+    }
+
+    /// The students who were removed and are not erased, by name.
+    pub async fn removed(&self) -> Result<Vec<Student>> {
+        let query = "SELECT id, name, email FROM students WHERE removed IS NOT NULL ORDER BY name, id";
+        each(sqlx::query(query).fetch_all(&self.pool).await?, Student::of)
     }
 
     /// The student with this key.
     pub async fn student(&self, id: &str) -> Result<Option<Student>> {
-        let query = sqlx::query("SELECT id, name, email FROM students WHERE id = $1").bind(id);
+        if id.contains('\0') {
+            return Ok(None);
+        }
+        let query = sqlx::query("SELECT id, name, email FROM students WHERE id = $1 AND removed IS NULL").bind(id);
         query.fetch_optional(&self.pool).await?.as_ref().map(Student::of).transpose()
     }
 
@@ -95,7 +117,9 @@ impl Store {
 
     /// Whose link has this hash.
     pub async fn who_of_link(&self, hash: &str) -> Result<Option<Who>> {
-        let query = sqlx::query("SELECT student FROM links WHERE hash = $1").bind(hash);
+        let query = "SELECT l.student FROM links l LEFT JOIN students s ON s.id = l.student
+            WHERE l.hash = $1 AND s.removed IS NULL";
+        let query = sqlx::query(query).bind(hash);
         query.fetch_optional(&self.pool).await?.as_ref().map(Who::of).transpose()
     }
 
@@ -111,6 +135,61 @@ impl Store {
         let links = end(&mut change, who).await?;
         change.commit().await?;
         Ok(links)
+    }
+
+    /// Removes a student, whose links and sessions end. The work is kept. Returns whether there was one.
+    pub async fn remove(&self, id: &str, now: Millis) -> Result<bool> {
+        let mut change = self.change().await?;
+        let query = sqlx::query("UPDATE students SET removed = $2 WHERE id = $1 AND removed IS NULL");
+        let removed = query.bind(id).bind(now).execute(&mut *change).await?.rows_affected();
+        end(&mut change, &Who::Student(id.to_owned())).await?;
+        change.commit().await?;
+        Ok(removed == 1)
+    }
+
+    /// Deletes all that is kept of a student who was removed. A run that is being judged stores no verdict.
+    /// Returns whether there was one.
+    pub async fn erase(&self, id: &str) -> Result<bool> {
+        let mut change = self.change().await?;
+        let of_student = "SELECT 1 FROM students WHERE id = $1 AND removed IS NOT NULL";
+        if sqlx::query(of_student).bind(id).fetch_optional(&mut *change).await?.is_none() {
+            return Ok(false);
+        }
+        let texts = sqlx::query("SELECT DISTINCT text FROM runs WHERE student = $1").bind(id);
+        let texts = each(texts.fetch_all(&mut *change).await?, |row| text(row, 0))?;
+        for query in [
+            // First the jobs: see [`super::queue`] for the order of locks.
+            "DELETE FROM jobs WHERE student = $1",
+            "DELETE FROM verdicts WHERE run IN (SELECT id FROM runs WHERE student = $1)",
+            "DELETE FROM runs WHERE student = $1",
+            "DELETE FROM drafts WHERE student = $1",
+            "DELETE FROM hints WHERE student = $1",
+            "DELETE FROM answers WHERE student = $1",
+            "DELETE FROM links WHERE student = $1",
+            "DELETE FROM sessions WHERE student = $1",
+            "DELETE FROM students WHERE id = $1",
+        ] {
+            sqlx::query(query).bind(id).execute(&mut *change).await?;
+        }
+        for digest in texts {
+            // Another student may have had the same text.
+            let query = "DELETE FROM texts WHERE digest = $1 AND NOT EXISTS (SELECT 1 FROM runs WHERE text = $1)";
+            sqlx::query(query).bind(digest).execute(&mut *change).await?;
+        }
+        change.commit().await?;
+        Ok(true)
+    }
+
+    /// Writes the database anew, without what was deleted.
+    pub async fn compact(&self) -> Result<()> {
+        let commands: &[&'static str] = match self.dialect {
+            Dialect::Sqlite => &["VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)"],
+            Dialect::Postgres => &["VACUUM FULL students, runs, verdicts, texts, drafts, hints, answers"],
+        };
+        for &command in commands {
+            sqlx::query(command).execute(&self.pool).await?;
+        }
+        Ok(())
     }
 
     /// Keeps the hash of a session, and forgets those that have expired, and the oldest of a person
@@ -134,7 +213,9 @@ impl Store {
 
     /// Whose session has this hash, unless it has expired.
     pub async fn who_of_session(&self, hash: &str, now: Millis) -> Result<Option<Who>> {
-        let query = sqlx::query("SELECT student FROM sessions WHERE hash = $1 AND expires > $2").bind(hash).bind(now);
+        let query = "SELECT o.student FROM sessions o LEFT JOIN students s ON s.id = o.student
+            WHERE o.hash = $1 AND o.expires > $2 AND s.removed IS NULL";
+        let query = sqlx::query(query).bind(hash).bind(now);
         query.fetch_optional(&self.pool).await?.as_ref().map(Who::of).transpose()
     }
 

@@ -5,7 +5,8 @@
 //! whose last job began longest ago; and a student's jobs in the order in which they came. Jobs to
 //! judge again come after all others. A student whose processor time in this hour is used up waits
 //! for the next hour. A job that may begin has the seconds of a file, whatever is left of the hour:
-//! else it would time out for good. So the hour is overdrawn by one file at most.
+//! else it would time out for good. So the hour is overdrawn by one file at most. A job costs its
+//! processor time, and at least half of the time for which it had the worker: host code may sleep.
 //!
 //! Several workers take jobs at once. In PostgreSQL `FOR UPDATE SKIP LOCKED` locks the job and its
 //! student, so that no two take jobs of one student; an index that allows one lease a student is
@@ -177,7 +178,7 @@ impl Store {
             started: maybe_number(&row, 4)?.unwrap_or(now),
         };
         let cancelled = number(&row, 3)? != 0;
-        ended.free_student(&mut change, verdict.milliseconds, now).await?;
+        ended.free_student(&mut change, verdict.milliseconds.max((now - ended.started) / 2), now).await?;
         if !cancelled {
             ended.store(&mut change, verdict, now).await?;
         }
@@ -271,8 +272,8 @@ impl Store {
     /// those of the submissions, or all. Returns how many.
     pub async fn regrade(&self, exercise: &str, submissions_only: bool) -> Result<u64> {
         let query = "INSERT INTO jobs (run, student, again, lost, cancelled)
-            SELECT r.id, r.student, 1, 0, 0 FROM runs r
-            WHERE r.exercise = $1 AND r.verdict IS NOT NULL AND (r.submitted = 1 OR $2 = 0)
+            SELECT r.id, r.student, 1, 0, 0 FROM runs r JOIN students s ON s.id = r.student
+            WHERE s.removed IS NULL AND r.exercise = $1 AND r.verdict IS NOT NULL AND (r.submitted = 1 OR $2 = 0)
                 AND NOT EXISTS (SELECT 1 FROM jobs j WHERE j.run = r.id)
             ORDER BY r.id ON CONFLICT (run) DO NOTHING";
         let query = sqlx::query(query).bind(exercise).bind(i64::from(submissions_only));
@@ -290,8 +291,8 @@ impl Store {
     /// Keeps others from changing a student's row. Returns whether it is there.
     pub(super) async fn lock_student(&self, change: &mut Change, id: &str) -> Result<bool> {
         let query = match self.dialect {
-            Dialect::Sqlite => "SELECT 1 FROM students WHERE id = $1",
-            Dialect::Postgres => "SELECT 1 FROM students WHERE id = $1 FOR UPDATE",
+            Dialect::Sqlite => "SELECT 1 FROM students WHERE id = $1 AND removed IS NULL",
+            Dialect::Postgres => "SELECT 1 FROM students WHERE id = $1 AND removed IS NULL FOR UPDATE",
         };
         Ok(sqlx::query(query).bind(id).fetch_optional(&mut **change).await?.is_some())
     }
@@ -319,7 +320,7 @@ struct Ended {
 }
 
 impl Ended {
-    /// Lets the student's next job begin, and counts the processor time of this one.
+    /// Lets the student's next job begin, and counts the time of this one.
     async fn free_student(&self, change: &mut Change, milliseconds: i64, now: Millis) -> Result<()> {
         let milliseconds = if self.again { 0 } else { milliseconds.max(0) };
         let query = "UPDATE students SET running = NULL,

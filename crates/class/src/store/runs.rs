@@ -188,7 +188,8 @@ impl Store {
 
     /// A run.
     pub async fn run(&self, id: i64) -> Result<Option<Run>> {
-        let query = sqlx::query(select_runs!("WHERE r.id = $1")).bind(id);
+        let query = select_runs!("JOIN students s ON s.id = r.student WHERE r.id = $1 AND s.removed IS NULL");
+        let query = sqlx::query(query).bind(id);
         query.fetch_optional(&self.pool).await?.as_ref().map(Run::of).transpose()
     }
 

@@ -2,13 +2,20 @@
 //! that waits or is being judged.
 //!
 //! A regrade is a further job of a run, and a further verdict: the ones before stay. A teacher has
-//! no row: where a student's key may be missing, it is the teacher.
+//! no row: where a student's key may be missing, it is the teacher. A student who was removed keeps
+//! the row, with the time in `removed`.
 
 use super::{Dialect, Store, maybe_text};
 use crate::error::{Error, Result};
 
 /// The version of the tables.
-const VERSION: &str = "1";
+const VERSION: &str = "2";
+
+/// What version 1 lacked.
+const SINCE_1: [&str; 2] = ["ALTER TABLE students ADD COLUMN removed BIGINT", RUNS_OF_TEXT];
+
+/// By which the runs of a text are found when it is erased.
+const RUNS_OF_TEXT: &str = "CREATE INDEX IF NOT EXISTS runs_of_text ON runs (text)";
 
 /// The commands that make the tables. `$key` is what the database calls a key that it counts
 /// itself.
@@ -18,7 +25,8 @@ macro_rules! tables {
             "CREATE TABLE IF NOT EXISTS settings (name TEXT PRIMARY KEY, value TEXT NOT NULL)",
             "CREATE TABLE IF NOT EXISTS students (
                 id TEXT PRIMARY KEY, name TEXT NOT NULL, email TEXT NOT NULL, added BIGINT NOT NULL,
-                served BIGINT NOT NULL, running BIGINT, spent_hour BIGINT NOT NULL, spent BIGINT NOT NULL)",
+                served BIGINT NOT NULL, running BIGINT, spent_hour BIGINT NOT NULL, spent BIGINT NOT NULL,
+                removed BIGINT)",
             "CREATE TABLE IF NOT EXISTS links (
                 hash TEXT PRIMARY KEY, student TEXT REFERENCES students, made BIGINT NOT NULL)",
             "CREATE TABLE IF NOT EXISTS sessions (
@@ -41,6 +49,7 @@ macro_rules! tables {
             ),
             "CREATE INDEX IF NOT EXISTS runs_of_student ON runs (student, exercise, id)",
             "CREATE INDEX IF NOT EXISTS runs_of_exercise ON runs (exercise, id)",
+            RUNS_OF_TEXT,
             concat!(
                 "CREATE TABLE IF NOT EXISTS verdicts (id ",
                 $key,
@@ -78,7 +87,8 @@ fn tables(dialect: Dialect) -> &'static [&'static str] {
 }
 
 impl Store {
-    /// Makes the tables that are missing. Several processes may do so at once.
+    /// Makes the tables, or gives those of an older version what they lack. Several processes may do so
+    /// at once.
     pub(super) async fn make_tables(&self) -> Result<()> {
         let mut change = self.change().await?;
         if self.dialect == Dialect::Postgres {
@@ -87,18 +97,20 @@ impl Store {
         let version = "CREATE TABLE IF NOT EXISTS version (version TEXT NOT NULL)";
         sqlx::query(version).execute(&mut *change).await?;
         let row = sqlx::query("SELECT version FROM version").fetch_optional(&mut *change).await?;
-        match row.map(|row| maybe_text(&row, 0)).transpose()?.flatten().as_deref() {
+        let commands = match row.map(|row| maybe_text(&row, 0)).transpose()?.flatten().as_deref() {
             Some(VERSION) => return Ok(()),
+            Some("1") => &SINCE_1[..],
             Some(other) => {
                 return Err(Error::Usage(format!(
                     "its tables have version {other}, and this program has {VERSION}: use the program that made it"
                 )));
             }
-            None => {}
-        }
-        for &command in tables(self.dialect) {
+            None => tables(self.dialect),
+        };
+        for &command in commands {
             sqlx::query(command).execute(&mut *change).await?;
         }
+        sqlx::query("DELETE FROM version").execute(&mut *change).await?;
         sqlx::query("INSERT INTO version (version) VALUES ($1)").bind(VERSION).execute(&mut *change).await?;
         change.commit().await?;
         Ok(())

@@ -99,8 +99,9 @@ impl Store {
 
     /// The answers to an exercise's questions, the oldest first; of one student, or of all.
     pub async fn answers(&self, exercise: &str, student: Option<&str>) -> Result<Vec<Answer>> {
-        let query = "SELECT student, question, answer, correct, at FROM answers
-            WHERE exercise = $1 AND ($2 IS NULL OR student = $2) ORDER BY id";
+        let query = "SELECT a.student, a.question, a.answer, a.correct, a.at
+            FROM answers a JOIN students s ON s.id = a.student
+            WHERE a.exercise = $1 AND ($2 IS NULL OR a.student = $2) AND s.removed IS NULL ORDER BY a.id";
         let rows = sqlx::query(query).bind(exercise).bind(student).fetch_all(&self.pool).await?;
         each(rows, |row| {
             Ok(Answer {

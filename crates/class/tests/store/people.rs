@@ -1,8 +1,9 @@
 //! Students, links, sessions, attempts, drafts, answers.
 
-use class::store::{Answer, Saved, Store, Student, Who};
+use class::settings::Limits;
+use class::store::{Answer, Done, NewRun, Saved, Store, Student, Verdict, Who};
 
-use crate::databases::{add, on_each};
+use crate::databases::{add, on_each, run, verdict};
 
 fn anna() -> Who {
     Who::Student("anna".to_owned())
@@ -21,6 +22,8 @@ fn a_roster_may_come_again() {
         // All or none.
         assert!(store.add_students(&[student("d", "Dora"), student("", "?")], 3).await.is_err());
         assert_eq!(store.student("d").await.unwrap(), None);
+        let other = store.add_students(&[student("d", "Dora"), student("A", "Anna")], 3).await.unwrap_err();
+        assert_eq!(other.to_string(), "the id \"A\" is there as \"a\": write it so");
     });
 }
 
@@ -74,6 +77,103 @@ fn a_person_has_so_many_sessions() {
         assert_eq!(store.who_of_session("teacher", 99).await.unwrap(), Some(Who::Teacher));
         for (at, expected) in [(9, None), (10, Some(anna())), (59, Some(anna()))] {
             assert_eq!(store.who_of_session(&format!("s{at}"), 99).await.unwrap(), expected, "{at}");
+        }
+    });
+}
+
+/// Two students' work: a run that is judged, one that waits, a draft, a hint, an answer, a session.
+async fn work(store: &Store) -> [i64; 4] {
+    add(store, &["anna", "ben"]).await;
+    let limits = Limits::default();
+    let mut runs = Vec::new();
+    for (student, own) in [("anna", "// of anna"), ("ben", "// of ben")] {
+        for text in ["// of both", own] {
+            let new = NewRun { submitted: true, ..run(student, text) };
+            runs.push(store.enqueue(&new, &limits, 1).await.unwrap());
+        }
+        let job = store.take("w", &limits, 2, 100).await.unwrap().unwrap();
+        store.finish(&job.lease, &Verdict { report: own.to_owned(), ..verdict("wrong", 1) }, 3).await.unwrap();
+        store.save_draft(student, "guard", own, None, 4).await.unwrap();
+        store.set_hints(student, "guard", 1).await.unwrap();
+        let (student, question) = (student.to_owned(), "sectors".to_owned());
+        store.put_link(&format!("l {student}"), &Who::Student(student.clone()), 4).await.unwrap();
+        store.put_session(&format!("s {student}"), &Who::Student(student.clone()), 4, 100).await.unwrap();
+        let answer = Answer { student, question, answer: own.to_owned(), correct: None, at: 5 };
+        store.add_answer("guard", &answer).await.unwrap();
+    }
+    runs.try_into().unwrap()
+}
+
+#[test]
+fn a_student_who_was_removed_is_nowhere_until_added_again() {
+    on_each(async |store, _| {
+        let [first, waiting, ..] = work(&store).await;
+        assert!(store.remove("anna", 6).await.unwrap());
+        assert!(!store.remove("anna", 6).await.unwrap() && !store.remove("nobody", 6).await.unwrap());
+        let ids = |students: Vec<Student>| students.into_iter().map(|student| student.id).collect::<Vec<_>>();
+        assert_eq!(ids(store.students().await.unwrap()), ["ben"]);
+        assert_eq!(ids(store.removed().await.unwrap()), ["anna"]);
+        assert_eq!(store.student("anna").await.unwrap(), None);
+        assert_eq!(store.linked().await.unwrap(), ["ben"]);
+        // A session that began at the same moment opens nothing.
+        store.put_session("late", &anna(), 6, 100).await.unwrap();
+        assert_eq!(store.who_of_session("s anna", 7).await.unwrap(), None);
+        assert_eq!(store.who_of_session("late", 7).await.unwrap(), None);
+        assert_eq!(store.who_of_link("l anna").await.unwrap(), None);
+        assert!(store.who_of_session("s ben", 7).await.unwrap().is_some());
+        let is_refused = store.enqueue(&run("anna", "3"), &Limits::default(), 7).await;
+        assert!(is_refused.unwrap_err().to_string().contains("no such student"));
+        let of_ben = |students: Vec<String>| students.iter().all(|student| student == "ben") && !students.is_empty();
+        assert!(of_ben(store.cells().await.unwrap().into_iter().map(|cell| cell.student).collect()));
+        assert!(of_ben(store.submissions().await.unwrap().into_iter().map(|one| one.student).collect()));
+        assert!(of_ben(store.runs_of_exercise("guard", 9).await.unwrap().into_iter().map(|one| one.student).collect()));
+        assert!(of_ben(store.answers("guard", None).await.unwrap().into_iter().map(|one| one.student).collect()));
+        assert_eq!(store.run(first).await.unwrap(), None);
+        assert_eq!(store.regrade("guard", true).await.unwrap(), 1);
+        // What was accepted is judged and kept.
+        while let Some(job) = store.take("w", &Limits::default(), 8, 100).await.unwrap() {
+            store.finish(&job.lease, &verdict("solved", 1), 9).await.unwrap();
+        }
+        let again = Student { id: "anna".into(), name: "Anna".into(), email: String::new() };
+        assert_eq!(store.add_students(&[again], 10).await.unwrap(), 1);
+        assert_eq!(store.run(waiting).await.unwrap().unwrap().last.unwrap().status, "solved");
+        assert_eq!(store.draft("anna", "guard").await.unwrap().unwrap().text, "// of anna");
+        assert_eq!((store.submissions().await.unwrap().len(), store.linked().await.unwrap().len()), (4, 1));
+    });
+}
+
+#[test]
+fn nothing_is_left_of_a_student_who_was_erased() {
+    on_each(async |store, address| {
+        let [first, waiting, other, _] = work(&store).await;
+        assert!(!store.erase("anna").await.unwrap(), "not removed before");
+        assert_eq!(store.queue_length().await.unwrap(), (2, 0));
+        // One is being judged meanwhile.
+        let job = store.take("w", &Limits::default(), 5, 100).await.unwrap().unwrap();
+        assert_eq!(job.run, waiting);
+        store.remove("anna", 6).await.unwrap();
+        assert!(store.erase("anna").await.unwrap() && !store.erase("anna").await.unwrap());
+        store.compact().await.unwrap();
+        assert_eq!(store.renew(&job.lease, None, 7, 100).await.unwrap(), Done::Lost);
+        assert_eq!(store.finish(&job.lease, &verdict("solved", 1), 7).await.unwrap(), Done::Lost);
+        assert!(store.removed().await.unwrap().is_empty());
+        for run in [first, waiting] {
+            assert_eq!((store.text_of(run).await.unwrap(), store.verdicts(run).await.unwrap()), (None, vec![]));
+        }
+        assert_eq!(store.draft("anna", "guard").await.unwrap(), None);
+        assert_eq!(store.hints("anna", "guard").await.unwrap(), 0);
+        assert!(store.answers("guard", Some("anna")).await.unwrap().is_empty());
+        // What another student has had, too, is the other's.
+        assert_eq!(store.text_of(other).await.unwrap().as_deref(), Some("// of both"));
+        assert_eq!(store.queue_length().await.unwrap(), (1, 0));
+        // One who comes with the same id begins anew.
+        add(&store, &["anna"]).await;
+        assert!(store.last_runs("anna").await.unwrap().is_empty());
+        // Nor is it in the files.
+        if let Some(file) = class::store::file(&address) {
+            let bytes = ["", "-wal"].map(|ending| std::fs::read(format!("{}{ending}", file.display())).unwrap());
+            let has = |words: &str| bytes.concat().windows(words.len()).any(|part| part == words.as_bytes());
+            assert_eq!((has("// of anna"), has("// of ben")), (false, true));
         }
     });
 }

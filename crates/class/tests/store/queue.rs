@@ -88,6 +88,24 @@ fn positions_say_the_order() {
     });
 }
 
+/// Host code may sleep: it takes no processor time, and nobody else has the worker meanwhile.
+#[test]
+fn a_job_costs_half_of_the_time_that_it_has_the_worker() {
+    on_each(async |store, _| {
+        add(&store, &["a"]).await;
+        let limits = Limits { seconds_per_hour: 30, ..Limits::default() };
+        for _ in 0..3 {
+            enqueue(&store, "a", "1", 1).await;
+        }
+        for (begins, ends) in [(10, 30_010), (30_010, 60_010)] {
+            let job = store.take("w", &limits, begins, 100).await.unwrap().unwrap();
+            store.finish(&job.lease, &verdict("wrong", 7), ends).await.unwrap();
+        }
+        assert_eq!(store.take("w", &limits, 60_010, 100).await.unwrap(), None);
+        assert!(store.take("w", &limits, HOUR, 100).await.unwrap().is_some());
+    });
+}
+
 #[test]
 fn a_lease_that_ends_is_given_to_another() {
     on_each(async |store, _| {

@@ -241,7 +241,27 @@ fn a_database_of_another_version_is_refused() {
         let mut connection = sqlx::AnyConnection::connect(&address).await.unwrap();
         sqlx::query("UPDATE version SET version = '99'").execute(&mut connection).await.unwrap();
         let said = Store::open(&address).await.unwrap_err().to_string();
-        assert!(said.contains("its tables have version 99, and this program has 1"), "{said}");
+        assert!(said.contains("its tables have version 99, and this program has 2"), "{said}");
+    });
+}
+
+#[test]
+fn a_database_of_version_1_goes_on() {
+    on_each(async |store, address| {
+        add(&store, &["anna"]).await;
+        enqueue(&store, "anna", "1", 1).await;
+        store.close().await;
+        let mut connection = sqlx::AnyConnection::connect(&address).await.unwrap();
+        for command in
+            ["ALTER TABLE students DROP COLUMN removed", "DROP INDEX runs_of_text", "UPDATE version SET version = '1'"]
+        {
+            sqlx::query(command).execute(&mut connection).await.unwrap();
+        }
+        for _ in 0..2 {
+            let store = Store::open(&address).await.unwrap();
+            assert_eq!(store.last_runs("anna").await.unwrap().len(), 1);
+            assert!(store.removed().await.unwrap().is_empty());
+        }
     });
 }
 

@@ -41,6 +41,7 @@ pub fn act(file: &Path, action: &Action, course: Option<&Path>) -> Result<bool> 
                 }
                 Ok(())
             }
+            Action::Remove { ids, erase } => remove(&open().await?, ids, *erase).await,
             Action::Marks { format, out } => {
                 let course = Course::here(course.or(settings.course.as_deref()))?;
                 marks(&open().await?, &settings, &course, (*format, out.as_deref())).await
@@ -78,12 +79,45 @@ async fn add(store: &Store, students: &[Student]) -> Result<()> {
 async fn list(store: &Store) -> Result<()> {
     let linked = store.linked().await?;
     let students = store.students().await?;
+    let removed = store.removed().await?;
     let cut = |text: &str, width: usize| plain(text).replace('\n', " ").chars().take(width).collect::<String>();
-    for Student { id, name, email } in &students {
-        let link = if linked.contains(id) { "link" } else { "-" };
-        show_line!("{:24}  {:32}  {:32}  {link}", cut(id, 64), cut(name, 32), cut(email, 64))?;
+    let show = |Student { id, name, email }: &Student, state: &str| {
+        show_line!("{:24}  {:32}  {:32}  {state}", cut(id, 64), cut(name, 32), cut(email, 64))
+    };
+    for student in &students {
+        show(student, if linked.contains(&student.id) { "link" } else { "-" })?;
     }
-    show_line!("{}, {} with a link", several(students.len(), "student"), linked.len())
+    for student in &removed {
+        show(student, "removed")?;
+    }
+    let removed = if removed.is_empty() { String::new() } else { format!(", {} removed", removed.len()) };
+    show_line!("{}, {} with a link{removed}", several(students.len(), "student"), linked.len())
+}
+
+async fn remove(store: &Store, ids: &[String], erase: bool) -> Result<()> {
+    let mut known = store.students().await?;
+    if erase {
+        known.extend(store.removed().await?);
+    }
+    // All or none.
+    if let Some(unknown) = ids.iter().find(|id| !known.iter().any(|student| student.id == **id)) {
+        return Err(unknown_student(unknown));
+    }
+    for id in ids {
+        store.remove(id, pages::now()).await?;
+        if erase {
+            store.erase(id).await?;
+            show_line!("All that was kept of {id} is deleted.")?;
+        } else {
+            show_line!(
+                "{id} is removed and signed out. The work is kept: `roster add` brings it back, and --erase deletes it."
+            )?;
+        }
+    }
+    match erase {
+        true => Ok(store.compact().await?),
+        false => Ok(()),
+    }
 }
 
 async fn link(store: &Store, settings: &Settings, ids: &[String], teacher: bool) -> Result<()> {

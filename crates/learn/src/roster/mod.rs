@@ -31,7 +31,7 @@ enum Action {
         /// The file
         file: PathBuf,
     },
-    /// Show the students, and who has a link
+    /// Show the students, who has a link, and who was removed
     List,
     /// Make personal links: a CSV file for a mail merge. Without an id, for all who have none
     Link {
@@ -49,6 +49,16 @@ enum Action {
         /// The teacher
         #[arg(long, conflicts_with = "id")]
         teacher: bool,
+    },
+    /// Remove students: each is signed out, and on no page and in no marks any more. What they did is
+    /// kept, and is there again if they are added again
+    Remove {
+        /// The students
+        #[arg(required = true)]
+        ids: Vec<String>,
+        /// Delete all that is kept of them, which cannot be undone; also of students removed before
+        #[arg(long)]
+        erase: bool,
     },
     /// Write the marks of all students, as `grade --format` does
     Marks {

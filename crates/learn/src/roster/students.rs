@@ -59,7 +59,7 @@ pub fn read(bytes: &[u8]) -> Result<Vec<Row>, Vec<String>> {
         if record.iter().all(str::is_empty) {
             continue;
         }
-        let [name, id, email] = columns.map(|column| record.get(column).unwrap_or_default().to_owned());
+        let [name, id, email] = columns.map(|column| visible(record.get(column).unwrap_or_default()));
         let row = Row { name, id, email };
         match row.problem() {
             Some(problem) => wrong.push(format!("line {line}: {problem}")),
@@ -78,6 +78,14 @@ pub fn read(bytes: &[u8]) -> Result<Vec<Row>, Vec<String>> {
         (true, true) => Err(vec!["line 1: there are no students below the column heads".to_owned()]),
         (true, false) => Ok(rows),
     }
+}
+
+/// A cell without marks of direction and what else nobody sees, which address books add. Letters of a
+/// direction keep it, and joiners between them stay.
+fn visible(cell: &str) -> String {
+    let is_mark = |c: char| matches!(c, '\u{61c}' | '\u{200b}' | '\u{200e}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
+    let seen: String = cell.chars().filter(|c| !is_mark(*c)).collect();
+    seen.trim_matches(|c: char| c.is_whitespace() || matches!(c, '\u{200c}'..='\u{200d}')).to_owned()
 }
 
 /// Where the columns are.
@@ -180,6 +188,26 @@ mod tests {
             assert!(found.is_some_and(|text| text.contains(words)), "{line}, {words}: {lines}");
         }
         assert_eq!(lines.lines().count(), 8, "{lines}");
+    }
+
+    #[test]
+    fn what_nobody_sees_is_no_part_of_a_name() {
+        let row = |name: &str| format!("name,id,email\n\"{name}\",\u{200b}a\u{feff},\u{202a}a@b.edu\u{202c}\n");
+        for (name, wanted) in [
+            ("\u{202e}annA\u{202c}", "annA"),
+            ("\u{5d0}\u{5e0}\u{5d4} \u{200e}B", "\u{5d0}\u{5e0}\u{5d4} B"),
+            // Persian, with a joiner.
+            (
+                "\u{639}\u{644}\u{6cc}\u{200c}\u{631}\u{636}\u{627}",
+                "\u{639}\u{644}\u{6cc}\u{200c}\u{631}\u{636}\u{627}",
+            ),
+        ] {
+            let rows = read(row(name).as_bytes()).unwrap();
+            assert_eq!((rows[0].name.as_str(), rows[0].id.as_str(), rows[0].email.as_str()), (wanted, "a", "a@b.edu"));
+        }
+        for name in ["\u{200b}\u{feff}", "\u{200d}", "\u{2066}\u{2069} \u{a0}"] {
+            assert_eq!(wrong(&row(name)), "line 2: the name is missing", "{name:?}");
+        }
     }
 
     #[test]

@@ -40,6 +40,10 @@ const LONGEST_PAGE: usize = 1 << 20;
 const PLACES: usize = 100;
 const LONGEST_MESSAGE: usize = 400;
 
+/// The most bytes of compiled kernels that are kept, and after how many jobs to look.
+const MOST_CACHED: u64 = 512 << 20;
+const LOOKED_AFTER: u32 = 16;
+
 /// Works until it is interrupted.
 pub fn work(course: &Course, options: &Options) -> Result<bool> {
     let settings = options.class.as_deref().map(Settings::read).transpose()?;
@@ -147,6 +151,8 @@ struct Local {
     grader: String,
     /// Whether the server has started this worker, with its own course.
     of_server: bool,
+    /// How many jobs there were.
+    jobs: u32,
     /// Keeps other processes out of the compiler's folder.
     _lock: File,
 }
@@ -163,7 +169,7 @@ impl Local {
         let program = programs::own_program();
         let program = fs::read(&program).map_err(Error::reading(&program))?;
         let grader = version(&[&program, compiler.basis()?.as_bytes()]);
-        Ok(Self { course: course.clone(), compiler, job, grader, of_server, _lock: lock })
+        Ok(Self { course: course.clone(), compiler, job, grader, of_server, jobs: 0, _lock: lock })
     }
 
     /// The course and the exercise as they are now, and the versions. The teacher may have changed
@@ -241,6 +247,10 @@ impl Judge for Local {
     }
 
     fn judge(&mut self, job: &Job, stop: &AtomicBool, tell: &(dyn Fn(&str) + Sync)) -> Option<Verdict> {
+        self.jobs = self.jobs.wrapping_add(1);
+        if self.jobs.is_multiple_of(LOOKED_AFTER) {
+            forget_old(self.compiler.cache(), MOST_CACHED);
+        }
         self.judged(job, stop, tell).unwrap_or_else(|error| {
             note!("note: run {} is not judged: {error}", job.run);
             Some(Verdict {
@@ -253,6 +263,31 @@ impl Judge for Local {
                 grader: self.grader.clone(),
             })
         })
+    }
+}
+
+/// Deletes the oldest files of a cache that has more bytes than these, until it has half of them.
+/// Other workers may do so, too.
+fn forget_old(cache: &Path, most: u64) {
+    let entries = fs::read_dir(cache).into_iter().flatten().flatten();
+    let mut files: Vec<_> = entries
+        .filter_map(|entry| {
+            let of = entry.metadata().ok().filter(fs::Metadata::is_file)?;
+            Some((of.modified().ok()?, of.len(), entry.path()))
+        })
+        .collect();
+    let mut all: u64 = files.iter().map(|(_, length, _)| length).sum();
+    if all <= most {
+        return;
+    }
+    files.sort();
+    for (_, length, path) in files {
+        if all <= most / 2 {
+            break;
+        }
+        if fs::remove_file(path).is_ok() {
+            all -= length;
+        }
     }
 }
 
@@ -321,6 +356,29 @@ mod tests {
         assert_eq!(whole.page.map(|page| page.len()), Some(LONGEST_PAGE));
         let long = of(page(LONGEST_PAGE - rest + 1));
         assert_eq!((long.page, long.places, long.status.as_str()), (None, whole.places, "wrong"));
+    }
+
+    #[test]
+    fn the_oldest_compiled_kernels_go() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |name: &str, seconds| {
+            let file = File::create(folder.path().join(name)).unwrap();
+            file.set_len(100).unwrap();
+            file.set_modified(std::time::UNIX_EPOCH + std::time::Duration::from_secs(seconds)).unwrap();
+        };
+        for (name, seconds) in [("b", 2), ("a", 3), ("d", 1), ("c", 4)] {
+            write(name, seconds);
+        }
+        let left = || {
+            let mut names: Vec<_> = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+            names.sort();
+            names
+        };
+        forget_old(folder.path(), 400);
+        assert_eq!(left(), ["a", "b", "c", "d"]);
+        forget_old(folder.path(), 399);
+        assert_eq!(left(), ["c"]);
+        forget_old(&folder.path().join("none"), 0);
     }
 
     #[test]

@@ -191,9 +191,11 @@ fn an_account_of_the_roster_signs_in_and_no_other() {
     let page = anna.sign_in(class, "/exercises/guard", "anna");
     page.says(200, "Sign out");
     assert_eq!(page.address, wanted);
-    // Signing out ends the session.
+    // Signing out ends the session, and who signs in next is asked for a name.
     anna.ask("POST", &format!("{class}/leave"), &[]);
     anna.ask("GET", &wanted, &[]).says(401, "Please sign in");
+    let asked = anna.ask("GET", &format!("{class}/openid"), &[]);
+    anna.until(asked, "no such page").says(200, "value=\"login\"");
 
     // An answer counts in the browser that has asked, once, with the state that it has sent.
     let mut anna = Browser::default();
@@ -214,6 +216,7 @@ fn an_account_of_the_roster_signs_in_and_no_other() {
 
     let unknown = Browser::default().sign_in(class, "/", "mallory");
     unknown.says(403, "mallory@uni.edu, is not on the roster");
+    assert_eq!(unknown.body.matches("role=\"alert\"").count(), 1, "{}", unknown.body);
     for name in ["unverified", "unstated"] {
         Browser::default().sign_in(class, "/", name).says(403, "Confirm your address");
     }
@@ -231,6 +234,27 @@ fn an_account_of_the_roster_signs_in_and_no_other() {
     let log = server.log();
     assert!(log.contains("openid: http://127.0.0.1:") && log.contains("invalid_client"), "{log}");
     assert!(!log.contains(SECRET) && !log.contains("code="), "{log}");
+}
+
+/// As many as may wait for it wait, and no longer than a question may take; the others are told at once.
+#[test]
+fn a_provider_that_hangs_holds_nobody_for_long() {
+    // The system accepts connections, and nobody answers.
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let (_kept, server) = class(silent.local_addr().unwrap().port(), "");
+    let address = format!("{}/openid", server.address);
+    let ask = || Browser::default().ask("GET", &address, &[]);
+    let answers: Vec<Answer> = std::thread::scope(|scope| {
+        let all: Vec<_> = (0..20).map(|_| scope.spawn(ask)).collect();
+        all.into_iter().map(|one| one.join().unwrap()).collect()
+    });
+    let of = |status| answers.iter().filter(|answer| answer.status == status).count();
+    assert_eq!((of(502), of(503)), (16, 4), "{answers:?}");
+    assert!(answers.iter().all(|answer| answer.body.matches("role=\"alert\"").count() == 1), "{answers:?}");
+    // Who signs in by a link notices nothing.
+    Browser::default().ask("GET", &server.address, &[]).says(401, "Please sign in");
+    let log = server.log();
+    assert!(log.lines().filter(|line| line.contains("openid: ")).count() >= 1, "{log}");
 }
 
 #[test]

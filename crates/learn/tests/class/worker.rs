@@ -20,6 +20,12 @@ fn kernels_get_their_verdicts() {
         let starter = class.enqueue("anna", "guard", &file("guard/starter.rs"), false);
         let broken = class.enqueue("ben", "guard", "fn x( {", false);
         let unknown = class.enqueue("ben", "no_such_exercise", &solution, false);
+        // What fills a disk is not kept.
+        let constants = format!(
+            "{solution}\npub static A: [u32; 1 << 21] = [7; 1 << 21];\n#[kernel]\npub unsafe fn other(o: *mut u32) {{\n    \
+             *o = A[*o as usize];\n}}\n"
+        );
+        let large = class.enqueue("ben", "guard", &constants, false);
         let _worker = class.worker();
         class.wait();
         let verdict = class.verdict(solved);
@@ -41,6 +47,8 @@ fn kernels_get_their_verdicts() {
         let of_judge = format!("{}{}", verdict.report, verdict.page.unwrap_or_default());
         assert!(!of_judge.contains("target/learn"), "it names the judge's folder: {of_judge}");
         assert_eq!(class.verdict(unknown).status, "failed");
+        let verdict = class.verdict(large);
+        assert!(verdict.status == "does_not_compile" && verdict.report.contains(" MiB of PTX"), "{}", verdict.report);
     }
 }
 

@@ -357,6 +357,7 @@ fn methods_and_addresses_that_are_wrong_have_one_line() {
         "/exercises/nothing",
         "/exercises/copy/nothing",
         "/exercises/..%2f..%2fetc/history",
+        "/exercises/%0d%0aSet-Cookie:%20a=b/run",
         "/assets/..%2fmod.rs",
         "/class",
     ] {
@@ -373,6 +374,7 @@ fn methods_and_addresses_that_are_wrong_have_one_line() {
     let save = |text: &str| anna.script("/exercises/copy/save", &[("text", text), ("base", "")]);
     assert_eq!([1000, 1001, 6000].map(|bytes| save(&"x".repeat(bytes)).status), [200, 413, 413]);
     assert_eq!(save("a\0b").status, 400);
+    assert_eq!(anna.script("/exercises/copy/save", &[("text", "a"), ("base", "\0")]).status, 400);
     let part = anna.script("/exercises/copy/save", &[("base", "")]);
     assert!(part.status == 400 && part.body.contains("The form is not whole"), "{}", part.body);
     for path in ["/assets/pages.css", "/assets/exercise.js", "/assets/time.js"] {
@@ -481,6 +483,47 @@ fn a_text_is_saved_and_waits() {
         seen.push_str(&String::from_utf8_lossy(&part[..length]));
     }
     assert!(seen.contains("text/event-stream") && seen.contains("\"position\":2"), "{seen}");
+}
+
+#[test]
+fn a_student_who_was_removed_is_signed_out_and_on_no_page() {
+    let mut class = Class::new(&["copy"], "");
+    let secrets = ["anna", "ben", "--teacher"].map(|of| class.secret(of));
+    class.begin();
+    let [cookie, ben, teacher] = secrets.clone().map(|secret| class.enter(&secret));
+    let [anna, ben, teacher] = [&cookie, &ben, &teacher].map(|cookie| class.person(cookie));
+    let run = anna.runs("copy", "submit", "// anna's text\n");
+    ben.runs("copy", "submit", "// ben's text\n");
+    class.roster(&["remove", "anna", "nobody"]).refuses(&["there is no student 'nobody'"]);
+    assert_eq!(anna.get("/").status, 200, "all or none");
+    let said = class.roster(&["remove", "anna"]).succeeds();
+    assert!(said.contains("anna is removed and signed out. The work is kept"), "{said}");
+    assert_eq!(anna.get("/").status, 401);
+    assert_eq!(class.nobody().post("/enter", &[("secret", &secrets[0])]).status, 403);
+    for page in ["/", "/class/exercises/copy", "/class/marks/marks.csv", "/class/marks/marks.json"] {
+        let page = teacher.get(page);
+        assert!(page.status == 200 && !page.body.contains("anna"), "{}", page.body);
+    }
+    for path in ["/class/students/anna", "/class/students/anna/copy", &format!("/runs/{run}")] {
+        assert_eq!(teacher.get(path).status, 404, "{path}");
+    }
+    let list = class.roster(&["list"]).succeeds();
+    assert!(list.contains("2 students, 1 with a link, 1 removed"), "{list}");
+    class.roster(&["link", "anna"]).refuses(&["there is no student 'anna'"]);
+    class.roster(&["remove", "anna"]).refuses(&["there is no student 'anna'"]);
+    // One who comes back finds all of it.
+    class.roster(&["add", &class.path("students.csv")]).succeeds();
+    let again = class.enter(&class.secret("anna"));
+    assert_eq!(anna.get("/").status, 401, "what ended stays so");
+    class.person(&again).get(&format!("/runs/{run}")).page(&["submitted"]);
+    let said = class.roster(&["remove", "--erase", "anna"]).succeeds();
+    assert_eq!(said, "All that was kept of anna is deleted.\n");
+    assert_eq!((class.person(&again).get("/").status, teacher.get(&format!("/runs/{run}")).status), (401, 404));
+    class.roster(&["remove", "--erase", "anna"]).refuses(&["there is no student 'anna'"]);
+    class.end();
+    let kept = fs::read(class.path("class.db")).unwrap();
+    let kept = String::from_utf8_lossy(&kept);
+    assert!(kept.contains("ben's text") && !kept.contains("anna"), "of anna there is something");
 }
 
 #[test]

@@ -83,7 +83,12 @@ async fn tell(server: &Server, mut run: Run, to: &Sender<Value>) {
         }
         tokio::time::sleep(INTERVAL).await;
         if looked.is_ok() {
-            looked = server.store.run(run.id).await.map(|now| run = now.unwrap_or_else(|| run.clone()));
+            match server.store.run(run.id).await {
+                Ok(Some(now)) => run = now,
+                // The student was removed.
+                Ok(None) => return,
+                Err(error) => looked = Err(error),
+            }
         }
     }
 }

@@ -10,6 +10,7 @@
 //! | an answer is used twice | the cookie has gone; the provider takes a code once |
 //! | it leads to a page elsewhere | only a path of this server |
 //! | a provider that hangs or never stops | time, bytes and requests at once are bounded |
+//! | the next person at a browser is signed in with the account of the one before | who has signed out, or was refused, must type the password again |
 //!
 //! *Invariants:* the server keeps nothing of a sign-in that has not ended: all of it follows from the
 //! cookie's secret. The client's secret, codes and tokens are in no message.
@@ -22,9 +23,9 @@ use axum::extract::{Query, State};
 use axum::http::header::HeaderMap;
 use axum::http::{StatusCode, Uri};
 use axum::response::{IntoResponse, Redirect};
-use class::secret;
 use class::settings::{OpenId, Settings};
 use class::store::{Student, Who};
+use class::{DAY, secret};
 use maud::{Markup, html};
 use openidconnect::core::{
     CoreAuthDisplay, CoreAuthPrompt, CoreAuthenticationFlow, CoreClientAuthMethod, CoreErrorResponseType,
@@ -33,16 +34,16 @@ use openidconnect::core::{
 };
 use openidconnect::url::form_urlencoded::byte_serialize;
 use openidconnect::{
-    AdditionalClaims, AuthType, AuthorizationCode, ClientId, ClientSecret, CsrfToken, EmptyExtraTokenFields,
-    EndpointMaybeSet, EndpointNotSet, EndpointSet, HttpRequest, HttpResponse, IdTokenFields, IssuerUrl, Nonce,
-    OAuth2TokenResponse as _, PkceCodeChallenge, PkceCodeVerifier, RedirectUrl, RequestTokenError, Scope,
-    StandardErrorResponse, StandardTokenResponse, UserInfoClaims,
+    AdditionalClaims, AuthType, AuthorizationCode, ClaimsVerificationError, ClientId, ClientSecret, CsrfToken,
+    EmptyExtraTokenFields, EndpointMaybeSet, EndpointNotSet, EndpointSet, HttpRequest, HttpResponse, IdTokenFields,
+    IssuerUrl, Nonce, OAuth2TokenResponse as _, PkceCodeChallenge, PkceCodeVerifier, RedirectUrl, RequestTokenError,
+    Scope, StandardErrorResponse, StandardTokenResponse, UserInfoClaims,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::sync::Semaphore;
 
-use super::refusal::{Answered, Refusal, line, note_seldom, said};
+use super::refusal::{Answered, Refusal, line, note_seldom, page_of, said};
 use super::{Server, origin, sign_in};
 use crate::error::Error;
 
@@ -159,8 +160,8 @@ impl Provider {
         Ok(client.set_auth_type(if in_body { AuthType::RequestBody } else { AuthType::BasicAuth }))
     }
 
-    /// The provider's address for a sign-in.
-    fn address(&self, of: &Secret, until: Instant) -> Result<String, Why> {
+    /// The provider's address for a sign-in; if `asks`, the provider asks for the password in any case.
+    fn address(&self, of: &Secret, asks: bool, until: Instant) -> Result<String, Why> {
         let client = self.client(until)?;
         let (state, nonce) = (of.state(), of.nonce());
         let request = client
@@ -171,7 +172,9 @@ impl Provider {
             )
             .set_pkce_challenge(PkceCodeChallenge::from_code_verifier_sha256(&of.verifier()));
         let scopes = ["email", "profile"].map(|scope| Scope::new(scope.to_owned()));
-        Ok(request.add_scopes(scopes).url().0.into())
+        let request = request.add_scopes(scopes);
+        let request = if asks { request.add_prompt(CoreAuthPrompt::Login) } else { request };
+        Ok(request.url().0.into())
     }
 
     /// What the account of a code has as its claim. It is in the token, or in what the provider says of
@@ -186,11 +189,16 @@ impl Provider {
             error => Why::unreachable(&error),
         })?;
         let token = tokens.extra_fields().id_token().ok_or_else(|| Why::Refused("there is no ID token".to_owned()))?;
-        let claims = token.claims(&client.id_token_verifier(), &Nonce::new(of.nonce())).map_err(|error| {
+        let nonce = Nonce::new(of.nonce());
+        let claims = match token.claims(&client.id_token_verifier(), &nonce) {
             // Its keys may be others now.
-            *self.known.lock().unwrap_or_else(PoisonError::into_inner) = None;
-            Why::Refused(error.to_string())
-        })?;
+            Err(ClaimsVerificationError::SignatureVerification(_)) => {
+                *self.known.lock().unwrap_or_else(PoisonError::into_inner) = None;
+                token.claims(&self.client(until)?.id_token_verifier(), &nonce)
+            }
+            verified => verified,
+        };
+        let claims = claims.map_err(|error| Why::Refused(whole(&error)))?;
         let in_token = claim(&serde_json::to_value(claims).unwrap_or_default(), &self.openid);
         let Err(why) = in_token else { return in_token };
         let subject = Some(claims.subject().clone());
@@ -260,11 +268,15 @@ fn claim(claims: &Value, of: &OpenId) -> Result<String, Why> {
     }
 }
 
+/// An error with its causes, of which the last says most.
+fn whole(error: &dyn std::error::Error) -> String {
+    let causes = std::iter::successors(Some(error), |error| error.source()).map(ToString::to_string);
+    causes.collect::<Vec<_>>().join(": ")
+}
+
 impl Why {
-    /// An error with its causes, of which the last says most.
     fn unreachable(error: &dyn std::error::Error) -> Self {
-        let causes = std::iter::successors(Some(error), |error| error.source()).map(ToString::to_string);
-        Self::Unreachable(causes.collect::<Vec<_>>().join(": "))
+        Self::Unreachable(whole(error))
     }
 
     /// The page that says so. The teacher's part of it is for the standard error.
@@ -327,6 +339,17 @@ fn cookie_name(settings: &Settings) -> String {
     format!("{}_openid", sign_in::cookie_name(settings))
 }
 
+/// The name of the cookie of a browser whose next sign-in asks for the password.
+fn asking_name(settings: &Settings) -> String {
+    format!("{}_asks", cookie_name(settings))
+}
+
+/// The cookie of a browser whose next sign-in asks for the password, or does not.
+pub fn asking(settings: &Settings, asks: bool) -> String {
+    let (value, days) = if asks { ("1", i64::from(settings.limits.session_days)) } else { ("", 0) };
+    sign_in::cookie(settings, &asking_name(settings), value, days * DAY / 1000)
+}
+
 /// A path of this server to come back to; of anything else, the first page.
 fn path(to: &str) -> &str {
     let is_path = to.starts_with('/') && !to.starts_with("//") && to.len() <= LONGEST_PATH;
@@ -379,10 +402,15 @@ pub struct Begin {
 }
 
 /// Leads to the provider.
-pub async fn begin(State(server): State<Arc<Server>>, Query(Begin { to }): Query<Begin>) -> Answered {
+pub async fn begin(
+    State(server): State<Arc<Server>>,
+    headers: HeaderMap,
+    Query(Begin { to }): Query<Begin>,
+) -> Answered {
     let value = secret::new()?;
     let of = Secret(value.clone());
-    let address = ask(&server, move |provider, until| provider.address(&of, until)).await?;
+    let asks = origin::cookie(&headers, &asking_name(&server.settings)).is_some();
+    let address = ask(&server, move |provider, until| provider.address(&of, asks, until)).await?;
     let to: String = path(to.as_deref().unwrap_or("/")).bytes().map(|byte| format!("{byte:02x}")).collect();
     let cookie =
         sign_in::cookie(&server.settings, &cookie_name(&server.settings), &format!("{value}.{to}"), AT_PROVIDER);
@@ -407,9 +435,12 @@ pub async fn back(State(server): State<Arc<Server>>, headers: HeaderMap, Query(s
         return Err(over());
     }
     let answered = end(&server, of, said, path(&to)).await;
+    // The wrong account is not taken again unasked.
+    let asks = asking(&server.settings, answered.is_err());
     // Whatever came of it, it has ended.
     let gone = sign_in::cookie(&server.settings, &cookie_name(&server.settings), "", 0);
-    Ok(sign_in::with_cookie(answered.unwrap_or_else(IntoResponse::into_response), &gone))
+    let answer = answered.unwrap_or_else(IntoResponse::into_response);
+    Ok(sign_in::with_cookie(sign_in::with_cookie(answer, &gone), &asks))
 }
 
 /// What comes of an answer of the provider to this sign-in.
@@ -430,7 +461,15 @@ async fn end(server: &Arc<Server>, of: Secret, answer: Back, to: &str) -> Answer
                 [] => format!("Your account's {name}, {claim}, is not on the roster of this class. Tell your teacher."),
                 _ => format!("Several students of the roster have the {name} {claim}. Tell your teacher."),
             };
-            Err(said(StatusCode::FORBIDDEN, "You are not on the roster", &sentence))
+            let title = "You are not on the roster";
+            let main = html! {
+                main.index {
+                    h1 { (title) }
+                    p.card role="alert" { (sentence) }
+                    p { a href="/openid" { "Sign in with another account" } }
+                }
+            };
+            Err(page_of(StatusCode::FORBIDDEN, title, main))
         }
     }
 }
@@ -441,6 +480,9 @@ fn from_hex(digits: &str) -> String {
     let bytes: Option<Vec<u8>> = digits.as_bytes().chunks(2).map(byte).collect();
     bytes.and_then(|bytes| String::from_utf8(bytes).ok()).unwrap_or_default()
 }
+
+#[cfg(test)]
+mod trouble;
 
 #[cfg(test)]
 mod tests {

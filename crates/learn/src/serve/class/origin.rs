@@ -28,7 +28,9 @@ pub fn is_ours(address: &str, method: &Method, headers: &HeaderMap) -> bool {
 /// Whether the request is for this server: a name elsewhere may lead here, too.
 pub fn is_for_us(address: &str, headers: &HeaderMap) -> bool {
     let host = address.split_once("://").map_or(address, |(_, host)| host);
-    headers.get(header::HOST).is_some_and(|value| value.as_bytes().eq_ignore_ascii_case(host.as_bytes()))
+    let mut named = headers.get_all(header::HOST).iter();
+    // A proxy may have looked at another one of two.
+    named.next().is_some_and(|value| value.as_bytes().eq_ignore_ascii_case(host.as_bytes())) && named.next().is_none()
 }
 
 /// Who has sent a request: its peer, or, behind a proxy on this machine, whom the proxy names. What
@@ -93,6 +95,9 @@ mod tests {
         let host = |host: &str| is_for_us(ADDRESS, &headers(&[("host", host)]));
         assert!(host("class.example") && host("Class.Example"));
         assert!(!host("class.example:81") && !host("evil.example") && !is_for_us(ADDRESS, &HeaderMap::new()));
+        let mut two = headers(&[("host", "class.example")]);
+        two.append(header::HOST, "evil.example".parse().unwrap());
+        assert!(!is_for_us(ADDRESS, &two));
     }
 
     #[test]

@@ -80,7 +80,7 @@ pub async fn page(
                 @if who == Who::Teacher { (student) ", " }
                 "run " (run.id) ", " (time::time(run.queued))
                 @if run.submitted { ", " b { "submitted" } }
-                @if let Some(last) = &run.last { ", " (format!("{:.1}", last.milliseconds as f64 / 1000.0)) " s of processor time" }
+                @if let Some(last) = &run.last { ", " (format!("{:.1}", last.milliseconds as f64 / 1000.0)) " s" @if last.status != "timed_out" { " of processor time" } }
                 "."
             }
             @if is_waiting {

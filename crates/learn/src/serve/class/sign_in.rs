@@ -131,7 +131,11 @@ pub async fn leave(State(server): State<Arc<Server>>, asker: Asker) -> Answered 
         server.store.end_session(session).await?;
     }
     let gone = cookie(&server.settings, &cookie_name(&server.settings), "", 0);
-    Ok(with_cookie(Redirect::to("/").into_response(), &gone))
+    let left = with_cookie(Redirect::to("/").into_response(), &gone);
+    Ok(match server.openid {
+        Some(_) => with_cookie(left, &openid::asking(&server.settings, true)),
+        None => left,
+    })
 }
 
 /// An answer that sets one more cookie.
@@ -145,11 +149,12 @@ pub fn with_cookie(mut response: Response, cookie: &str) -> Response {
 /// The answer to someone who is not known, and wanted this.
 pub fn wanted(server: &Server, wanted: &Uri) -> Refusal {
     let offer = server.openid.as_ref().map(|provider| openid::offer(provider, wanted));
+    let begin = if offer.is_some() { "Or open" } else { "Open" };
     let main = html! {
         main.index {
             h1 { "Please sign in" }
             (offer.unwrap_or_default())
-            p.card role="alert" { "Open the personal link that your teacher has sent you." }
+            p.card role="alert" { (begin) " the personal link that your teacher has sent you." }
         }
     };
     page_of(StatusCode::UNAUTHORIZED, "Please sign in", main)

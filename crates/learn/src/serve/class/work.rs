@@ -167,10 +167,13 @@ pub async fn stop(State(server): Shared, Student(id): Student, Path(name): Path<
 }
 
 /// The address of a form that was sent, opened again.
-pub async fn back(Path((name, action)): Path<(String, String)>, _: Student) -> Response {
+pub async fn back(State(server): Shared, _: Student, Path((name, action)): Path<(String, String)>) -> Answered {
+    let chosen = Chosen::of(&server, &name)?;
     match action.as_str() {
-        "save" | "hint" | "reset" | "run" | "submit" => Redirect::to(&address(&name)).into_response(),
-        _ => line(StatusCode::NOT_FOUND, "there is nothing at this address"),
+        "save" | "hint" | "reset" | "run" | "submit" => {
+            Ok(Redirect::to(&address(&chosen.lesson().exercise.name)).into_response())
+        }
+        _ => Err(line(StatusCode::NOT_FOUND, "there is nothing at this address").into()),
     }
 }
 
@@ -199,7 +202,8 @@ pub async fn act(
     if text.len() > most {
         return Err(too_long());
     }
-    if text.contains('\0') {
+    // PostgreSQL keeps none.
+    if text.contains('\0') || sent.base.contains('\0') {
         return Err(said(StatusCode::BAD_REQUEST, "No text", "The text contains a zero byte."));
     }
     let exercise = &chosen.lesson().exercise;
