@@ -2,7 +2,13 @@
 import ctypes, time
 
 cuda = ctypes.CDLL("libcuda.so.1")
-PTX = b".version 7.8\n.target sm_75\n.address_size 64\n.visible .entry empty() { ret; }\n\0"
+PTX = b"""
+.version 7.8
+.target sm_75
+.address_size 64
+.visible .entry empty() { ret; }
+.visible .entry store(.param .u64 to) { .reg .b64 %r; ld.param.u64 %r, [to]; st.global.u32 [%r], 1; ret; }
+\0"""
 BYTES = 4 << 20
 
 
@@ -30,24 +36,30 @@ def least(work, repeats):
 
 call("cuInit", 0)
 call("cuCtxSetCurrent", made("cuDevicePrimaryCtxRetain", 0))
-function = made("cuModuleGetFunction", made("cuModuleLoadData", PTX), b"empty")
+module = made("cuModuleLoadData", PTX)
+empty, store = (made("cuModuleGetFunction", module, name) for name in (b"empty", b"store"))
 launch = cuda.cuLaunchKernel
 launch.argtypes = [ctypes.c_void_p] + [ctypes.c_uint] * 7 + [ctypes.c_void_p] * 3
 to_device, to_host = cuda.cuMemcpyHtoD_v2, cuda.cuMemcpyDtoH_v2
 to_device.argtypes = [ctypes.c_uint64, ctypes.c_void_p, ctypes.c_size_t]
 to_host.argtypes = [ctypes.c_void_p, ctypes.c_uint64, ctypes.c_size_t]
 device = made("cuMemAlloc_v2", ctypes.c_size_t(BYTES), kind=ctypes.c_uint64).value
-managed = made("cuMemAllocManaged", ctypes.c_size_t(1 << 30), 1, kind=ctypes.c_uint64)
 one, other = (ctypes.create_string_buffer(b"\1" * BYTES, BYTES) for _ in range(2))
 address, target = ctypes.addressof(one), ctypes.addressof(other)
 
-count = getattr(cuda, "cuCtxGetFlags")
+
+def row(name, work, repeats):
+    print(f"{name:40}{least(work, repeats):8.2f} us")
+
+
 flags = ctypes.c_uint()
-print(f"a call that does nothing       {least(lambda: count(ctypes.byref(flags)), 2000):8.2f} us")
-print(f"launch of an empty kernel      {least(lambda: launch(function, 1, 1, 1, 32, 1, 1, 0, 0, 0, 0), 2000):8.2f} us")
-for name, work in [
-    ("memmove", lambda: ctypes.memmove(target, address, BYTES)),
-    ("to the device", lambda: to_device(device, address, BYTES)),
-    ("to the host", lambda: to_host(target, device, BYTES)),
-]:
-    print(f"4 MiB: {name:16}        {least(work, 20):8.2f} us")
+row("a call that does nothing", lambda: cuda.cuCtxGetFlags(ctypes.byref(flags)), 2000)
+pointer = ctypes.c_uint64(device)
+passed = (ctypes.c_void_p * 1)(ctypes.addressof(pointer))
+row("launch of an empty kernel", lambda: launch(empty, 1, 1, 1, 32, 1, 1, 0, 0, 0, 0), 2000)
+row("launch of one that stores", lambda: launch(store, 1, 1, 1, 32, 1, 1, 0, 0, passed, 0), 500)
+managed = made("cuMemAllocManaged", ctypes.c_size_t(1 << 30), 1, kind=ctypes.c_uint64)
+row("an empty kernel, beside 1 GiB managed", lambda: launch(empty, 1, 1, 1, 32, 1, 1, 0, 0, 0, 0), 2000)
+row("4 MiB: memmove", lambda: ctypes.memmove(target, address, BYTES), 20)
+row("4 MiB: to the device", lambda: to_device(device, address, BYTES), 20)
+row("4 MiB: to the host", lambda: to_host(target, device, BYTES), 20)

@@ -54,6 +54,11 @@ struct Wrapper {
 #[derive(Clone, Copy)]
 struct Dim3(c_uint, c_uint, c_uint);
 
+/// `cudaIpcMemHandle_t` and `cudaIpcEventHandle_t`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct Ipc([u64; 8]);
+
 /// The host's function and variables that stand for the device's.
 extern "C" fn scale() {}
 static BY: u64 = 0;
@@ -224,6 +229,19 @@ fn the_program_that_is_run() {
         assert_eq!((filled, call!("cudaStreamEndCapture_ptsz"(0 => usize, &mut graph => &mut usize))), (0, 0));
         let copied = call!("cudaMemcpy_ptds"(&mut left => &mut [u32; N], memory => u64, 4 => usize, 2 => c_int));
         assert_eq!((copied, left[0], call!("cudaGetLastError"())), (0, 0, 900));
+
+        // What other processes can open: memory only they, events this one, too.
+        let (mut event, mut opened, mut shared) = (0usize, 0usize, Ipc([0; 8]));
+        assert_eq!(call!("cudaIpcGetMemHandle"(&mut shared => &mut Ipc, memory => u64)), 0);
+        assert_eq!(call!("cudaIpcOpenMemHandle"(&mut 0 => &mut u64, shared => Ipc, 1 => c_uint)), 1);
+        assert_eq!(call!("cudaIpcCloseMemHandle"(memory => u64)), 1);
+        assert_eq!(call!("cudaEventCreateWithFlags"(&mut event => &mut usize, 6 => c_uint)), 0);
+        assert_eq!(call!("cudaIpcGetEventHandle"(&mut shared => &mut Ipc, event => usize)), 0);
+        assert_eq!(call!("cudaIpcOpenEventHandle"(&mut opened => &mut usize, shared => Ipc)), 0);
+        assert_eq!(
+            (call!("cudaEventRecord"(event => usize, 0 => usize)), call!("cudaEventQuery"(opened => usize))),
+            (0, 0)
+        );
 
         // What is wrong has its number, and a name.
         let nobody = call!("cudaLaunchKernel"(

@@ -8,7 +8,8 @@ use libloading::os::unix::Library;
 use crate::call::is_per_thread;
 use crate::error::{Done, Error};
 use crate::types::{
-    Array2D, Array3D, Copy2D, Copy3D, DriverConfig, DriverResource, DriverTexture, Handle, HostFunction, StreamCallback,
+    Array2D, Array3D, Copy2D, Copy3D, DriverConfig, DriverResource, DriverTexture, Handle, HostFunction, IpcHandle,
+    StreamCallback,
 };
 
 static LIBRARY: LazyLock<Option<Library>> = LazyLock::new(|| {
@@ -113,6 +114,11 @@ functions! {
     fn cuMemFree_v2(address: u64);
     fn cuMemFreeHost(address: u64);
     fn cuMemFreeAsync(address: u64, stream: Handle);
+    fn cuIpcGetMemHandle(to: *mut IpcHandle, address: u64);
+    fn cuIpcOpenMemHandle_v2(to: *mut u64, handle: IpcHandle, flags: c_uint);
+    fn cuIpcCloseMemHandle(address: u64);
+    fn cuIpcGetEventHandle(to: *mut IpcHandle, event: Handle);
+    fn cuIpcOpenEventHandle(to: *mut Handle, handle: IpcHandle);
     fn cuMemGetInfo_v2(free: *mut usize, all: *mut usize);
     fn cuMemHostRegister_v2(address: u64, bytes: usize, flags: c_uint);
     fn cuMemHostUnregister(address: u64);

@@ -7,7 +7,7 @@ use crate::device::{current, ready};
 use crate::driver;
 use crate::error::{Done, Error};
 use crate::registration::variable;
-use crate::types::Handle;
+use crate::types::{Handle, IpcHandle};
 
 /// The directions of copies: `cudaMemcpyKind`.
 const TO_DEVICE: c_uint = 1;
@@ -104,6 +104,21 @@ runtime! {
     fn cudaFreeAsync [cudaFreeAsync_ptsz] (address: u64, stream: Handle) {
         ready()?;
         if address == 0 { Ok(()) } else { driver::cuMemFreeAsync(address, stream) }
+    }
+
+    fn cudaIpcGetMemHandle(to: *mut IpcHandle, address: u64) {
+        ready()?;
+        driver::cuIpcGetMemHandle(to, address)
+    }
+
+    fn cudaIpcOpenMemHandle(to: *mut u64, handle: IpcHandle, flags: c_uint) {
+        ready()?;
+        driver::cuIpcOpenMemHandle_v2(to, handle, flags)
+    }
+
+    fn cudaIpcCloseMemHandle(address: u64) {
+        ready()?;
+        driver::cuIpcCloseMemHandle(address)
     }
 
     fn cudaMemGetInfo(free: *mut usize, all: *mut usize) {

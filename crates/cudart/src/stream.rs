@@ -5,7 +5,7 @@ use std::ffi::{c_int, c_uint, c_void};
 use crate::call::{put, runtime};
 use crate::device::{current, ready};
 use crate::driver;
-use crate::types::{Handle, StreamCallback};
+use crate::types::{Handle, IpcHandle, StreamCallback};
 
 runtime! {
     fn cudaStreamCreate(to: *mut Handle) {
@@ -150,6 +150,16 @@ runtime! {
     fn cudaEventElapsedTime(to: *mut f32, begin: Handle, end: Handle) {
         ready()?;
         driver::cuEventElapsedTime(to, begin, end)
+    }
+
+    fn cudaIpcGetEventHandle(to: *mut IpcHandle, event: Handle) {
+        ready()?;
+        driver::cuIpcGetEventHandle(to, event)
+    }
+
+    fn cudaIpcOpenEventHandle(to: *mut Handle, handle: IpcHandle) {
+        ready()?;
+        driver::cuIpcOpenEventHandle(to, handle)
     }
 
     fn cudaEventDestroy(event: Handle) {

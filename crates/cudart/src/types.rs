@@ -10,6 +10,11 @@ pub type HostFunction = Option<unsafe extern "C" fn(*mut c_void)>;
 /// `cudaStreamCallback_t`.
 pub type StreamCallback = Option<unsafe extern "C" fn(Handle, c_uint, *mut c_void)>;
 
+/// `cudaIpcMemHandle_t` and `cudaIpcEventHandle_t`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct IpcHandle([u8; 64]);
+
 /// `dim3`.
 #[repr(C)]
 #[derive(Clone, Copy)]

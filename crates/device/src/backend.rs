@@ -30,11 +30,6 @@ pub trait Backend {
     /// Bytes that can still be allocated.
     fn available(&self) -> Result<u64>;
 
-    /// The most bytes of one allocation, if there is such a limit besides the available memory.
-    fn largest_allocation(&self) -> Option<u64> {
-        None
-    }
-
     /// Allocates this many bytes, perhaps none, whose contents are undefined. Starts on a multiple
     /// of at least 256 bytes.
     fn allocate(&self, bytes: u64) -> Result<u64>;

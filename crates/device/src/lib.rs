@@ -249,24 +249,6 @@ impl Device {
         Ok(())
     }
 
-    /// Fails unless the device has room for one buffer of `needed` bytes, for `what`.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::OutOfMemory`], also for a size beyond the largest buffer.
-    pub fn check_buffer(&self, what: &str, needed: u64) -> Result<()> {
-        match self.backend.largest_allocation() {
-            Some(largest) if needed > largest => Err(Error::OutOfMemory {
-                what: what.to_owned(),
-                place: format!("one buffer of the {}", self.properties().name),
-                needed,
-                available: largest,
-                limit: String::new(),
-            }),
-            _ => self.check_room(what, needed),
-        }
-    }
-
     /// The limits of a run on this device.
     pub fn limits(&self) -> &Limits {
         &self.options.limits

@@ -291,10 +291,6 @@ impl Backend for Simulator {
         Ok(crate::memory::available_on_host().map_or(free, |host| host.min(free)))
     }
 
-    fn largest_allocation(&self) -> Option<u64> {
-        Some(Memory::LARGEST_ALLOCATION)
-    }
-
     fn allocate(&self, bytes: u64) -> Result<u64> {
         let doing = "an allocation";
         self.memory.borrow_mut().allocate(bytes).map_err(|error| self.memory_error(doing, error))

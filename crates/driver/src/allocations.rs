@@ -10,7 +10,7 @@ use crate::state::State;
 
 fn status_of(error: &MemoryError) -> Status {
     match error {
-        MemoryError::OutOfMemory { .. } | MemoryError::HostOutOfMemory { .. } | MemoryError::TooLarge { .. } => {
+        MemoryError::OutOfMemory { .. } | MemoryError::HostOutOfMemory { .. } | MemoryError::NoAddresses { .. } => {
             Status::OUT_OF_MEMORY
         }
         _ => Status::INVALID_VALUE,
@@ -36,8 +36,9 @@ pub fn allocate(state: &mut State, bytes: usize, kind: Kind) -> Done<u64> {
         status_of(&error)
     })?;
     if kind.is_mapped() && !map(address, bytes) {
+        say(&format!("the host cannot map {length} bytes at {address:#x}, for memory of host and device"));
         let _ = state.memory.free(address);
-        return Err(Status::MAP_FAILED);
+        return Err(Status::OUT_OF_MEMORY);
     }
     match kind {
         Kind::Registered(host) if kind.is_shared() => share(state, address, host as u64, length)?,

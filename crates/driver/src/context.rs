@@ -6,6 +6,7 @@ use crate::boundary::callbacks::wait;
 use crate::boundary::{Done, In, Out, Status, driver};
 use crate::capture::check_all;
 use crate::device::check;
+use crate::module::free_variables;
 use crate::objects::{Allocation, Context, Handle, Stream};
 use crate::running::{Destroyed, Destroying};
 use crate::settings::SETTINGS;
@@ -71,8 +72,9 @@ driver! {
             crate::allocations::release(&mut state, address)?;
         }
         crate::mapped::reset(&mut state, device);
+        let gone = state.modules.extract_if(|_, module| module.device == device);
+        gone.collect::<Vec<_>>().into_iter().for_each(|(_, module)| free_variables(&mut state, &module));
         let State { modules, functions, .. } = &mut *state;
-        modules.retain(|_, module| module.device != device);
         functions.retain(|_, function| modules.contains_key(&function.module));
         if SETTINGS.gpus.len() > 1 {
             // Streams, events and graphs may be another device's.

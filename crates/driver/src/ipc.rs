@@ -1,28 +1,46 @@
-//! Memory that several processes of one machine share. The first call that asks for an allocation's
-//! handle puts its bytes into a file without a name, which the handle leads to; each process maps
-//! the file at its own device address, as the simulator's memory there.
+//! Memory and events that several processes of one machine share. The first call that asks for an
+//! allocation's handle puts its bytes into a file without a name, which the handle leads to; each
+//! process maps the file at its own device address, as the simulator's memory there. An event that
+//! is made for several processes has such a file, too (`shared_event`).
 
 use std::fs::{File, OpenOptions};
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsRawFd, RawFd};
+use std::sync::Arc;
 
 use crate::allocations::{release, share};
 use crate::boundary::host_memory::{HostPointer, file_without_name, map_file};
 use crate::boundary::{Done, Out, Status, driver, say};
-use crate::objects::{Allocation, Kind};
-use crate::state::{State, ready, working};
+use crate::objects::{Allocation, Event, Handle, Kind};
+use crate::shared_event::SharedEvent;
+use crate::state::{State, current, ready, working};
 
-/// `CUipcMemHandle`: who has the file, its number there, and how long it is.
+/// `CUipcMemHandle` and `CUipcEventHandle`: who has the file, its number there, and how long it is.
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub struct Handle {
+pub struct Shared {
     begins: [u8; 8],
     process: u32,
-    file: i32,
+    file: RawFd,
     bytes: u64,
     rest: [u64; 5],
 }
 
-const BEGINS: [u8; 8] = *b"coalesce";
+const MEMORY: [u8; 8] = *b"coalesce";
+const EVENT: [u8; 8] = *b"coalevnt";
+
+impl Shared {
+    fn new(begins: [u8; 8], file: RawFd, bytes: u64) -> Self {
+        Self { begins, process: std::process::id(), file, bytes, rest: [0; 5] }
+    }
+
+    /// The file. Only one that is as long can be used without a fault later.
+    fn open(&self) -> Done<File> {
+        let Self { process, file, bytes, .. } = self;
+        let opened = OpenOptions::new().read(true).write(true).open(format!("/proc/{process}/fd/{file}"));
+        let length = |file: &File| file.metadata().map_or(0, |about| about.len());
+        opened.ok().filter(|file| length(file) == *bytes).ok_or(Status::INVALID_VALUE)
+    }
+}
 
 /// Moves an allocation's bytes into a file.
 fn export(state: &mut State, address: u64, bytes: u64) -> Done {
@@ -64,7 +82,7 @@ fn import(state: &mut State, bytes: u64, file: File) -> Done<u64> {
 }
 
 driver! {
-    fn cuIpcGetMemHandle(to: Out<Handle>, address: u64) {
+    fn cuIpcGetMemHandle(to: Out<Shared>, address: u64) {
         to.check()?;
         let mut state = working()?;
         let (start, allocation) = state.allocation(address).ok_or(Status::INVALID_VALUE)?;
@@ -74,23 +92,16 @@ driver! {
             _ => return Err(Status::INVALID_VALUE),
         }
         let file = state.shared.get(&start).ok_or(Status::INVALID_VALUE)?.as_raw_fd();
-        to.put(Handle { begins: BEGINS, process: std::process::id(), file, bytes: allocation.bytes, rest: [0; 5] })
+        to.put(Shared::new(MEMORY, file, allocation.bytes))
     }
 
-    fn cuIpcOpenMemHandle_v2(to: Out<u64>, handle: Handle, flags: u32) {
+    fn cuIpcOpenMemHandle_v2(to: Out<u64>, handle: Shared, flags: u32) {
         to.check()?;
-        let Handle { begins, process, file, bytes, .. } = handle;
         // As on a GPU, a process cannot open its own.
-        if begins != BEGINS || process == std::process::id() {
+        if handle.begins != MEMORY || handle.process == std::process::id() {
             return Err(Status::INVALID_VALUE);
         }
-        let opened = OpenOptions::new().read(true).write(true).open(format!("/proc/{process}/fd/{file}"));
-        let opened = opened.map_err(|_| Status::INVALID_VALUE)?;
-        // Only a file that is as long can be mapped without a fault later.
-        if opened.metadata().map_or(0, |about| about.len()) != bytes {
-            return Err(Status::INVALID_VALUE);
-        }
-        to.put(import(&mut *working()?, bytes, opened)?)
+        to.put(import(&mut *working()?, handle.bytes, handle.open()?)?)
     }
 
     fn cuIpcCloseMemHandle(address: u64) {
@@ -100,5 +111,27 @@ driver! {
             return Err(Status::INVALID_VALUE);
         }
         release(&mut state, address)
+    }
+
+    fn cuIpcGetEventHandle(to: Out<Shared>, event: Handle) {
+        to.check()?;
+        let state = ready()?;
+        let event = state.events.get(&event).ok_or(Status::INVALID_HANDLE)?;
+        // Another process's, too, has a file, but not for others.
+        let shared = event.shared.as_ref().filter(|_| event.flags & 4 != 0).ok_or(Status::INVALID_VALUE)?;
+        to.put(Shared::new(EVENT, shared.descriptor(), SharedEvent::BYTES))
+    }
+
+    fn cuIpcOpenEventHandle(to: Out<Handle>, handle: Shared) {
+        to.check()?;
+        if handle.begins != EVENT || handle.bytes != SharedEvent::BYTES {
+            return Err(Status::INVALID_VALUE);
+        }
+        let shared = Some(Arc::new(SharedEvent::of(handle.open()?)));
+        let mut state = working()?;
+        let event = state.handle();
+        // 2: without times.
+        state.events.insert(event, Event { context: current()?, flags: 2, shared, ..Event::default() });
+        to.put(event)
     }
 }

@@ -11,6 +11,7 @@ use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 
 use crate::boundary::{Done, In, Out, Status, Text, jit_linker, say};
 use crate::image::{self, wrap};
+use crate::join::with_most_registers;
 use crate::link::{input, linked};
 
 /// With an older version than 12.3, numba-cuda compiles to PTX and not to LTO-IR, and cuda.core
@@ -32,6 +33,8 @@ const LTO_IR: c_uint = 3;
 #[derive(Default)]
 struct Job {
     inputs: Vec<String>,
+    /// The most registers of a thread, if that is limited.
+    registers: Option<u32>,
     /// What went wrong.
     errors: String,
     /// The result, after it was completed.
@@ -87,7 +90,7 @@ fn add(handle: usize, kind: c_uint, bytes: &[u8]) -> Done {
 /// Options that change nothing here: PTX is neither optimised nor made machine code.
 const KNOWN: &str = "\
     -time -verbose -lto -O0 -O1 -O2 -O3 -g -lineinfo -optimize-unused-variables -no-cache \
-    -maxrregcount -ftz -prec-div -prec-sqrt -fma -kernels-used -variables-used -split-compile \
+    -ftz -prec-div -prec-sqrt -fma -kernels-used -variables-used -split-compile \
     -split-compile-extended -jump-table-density -device-stack-protector -cta-id -kernel -variable";
 
 fn is_known(option: &str) -> bool {
@@ -98,7 +101,7 @@ fn is_known(option: &str) -> bool {
 jit_linker! {
     fn nvJitLinkCreate(to: Out<usize>, count: u32, options: In<Text>) {
         to.check()?;
-        let mut architecture = false;
+        let (mut architecture, mut registers) = (false, None);
         for option in options.list(count as usize) {
             let option = option.get().map_err(|_| UNRECOGNIZED_OPTION)?;
             match option.as_str() {
@@ -107,6 +110,10 @@ jit_linker! {
                     return Err(UNRECOGNIZED_OPTION);
                 }
                 _ if option.starts_with("-arch=") => architecture = true,
+                _ if option.starts_with("-maxrregcount=") => {
+                    let most = option.split('=').nth(1).and_then(|most| most.parse().ok());
+                    registers = Some(most.ok_or(UNRECOGNIZED_OPTION)?);
+                }
                 _ if is_known(&option) => {}
                 _ => {
                     say(&format!("nvJitLink: {option}: an unknown option"));
@@ -120,7 +127,7 @@ jit_linker! {
         let mut jobs = jobs();
         jobs.made += 1;
         let handle = jobs.made;
-        jobs.all.insert(handle, Job::default());
+        jobs.all.insert(handle, Job { registers, ..Job::default() });
         to.put(handle)
     }
 
@@ -144,6 +151,10 @@ jit_linker! {
     fn nvJitLinkComplete(handle: usize) {
         with(handle, |job| match linked(&job.inputs) {
             Ok(text) => {
+                let text = match job.registers {
+                    Some(most) => with_most_registers(&text, most),
+                    None => text,
+                };
                 job.image = wrap(&text);
                 Ok(())
             }

@@ -43,6 +43,23 @@ pub fn join(inputs: &[String]) -> String {
     format!("{version}\n{target}\n.address_size 64\n{body}")
 }
 
+/// A text whose kernels have at most so many registers a thread, unless they say how many.
+pub fn with_most_registers(text: &str, most: u32) -> String {
+    let mut changed = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find(".entry") {
+        let in_comment = rest[..at].rsplit('\n').next().is_some_and(|before| before.contains("//"));
+        let length = rest[at..].find(['{', ';']).filter(|_| !in_comment).unwrap_or(".entry".len());
+        let (header, after) = rest.split_at(at + length);
+        changed += header;
+        if after.starts_with('{') && !header[at..].contains(".maxnreg") {
+            changed += &format!(".maxnreg {most} ");
+        }
+        rest = after;
+    }
+    changed + rest
+}
+
 /// The name in the first line of a function: the word before its last parenthesis.
 fn name_of(line: &str) -> Option<&str> {
     line.rsplit_once('(')?.0.split_whitespace().last()
@@ -188,6 +205,23 @@ $L__info_string0:
         ] {
             assert!(joined.lines().any(|other| other == line), "{line}: {joined}");
         }
+    }
+
+    #[test]
+    fn kernels_that_do_not_say_how_many_registers_they_have_get_a_limit() {
+        let text = "\
+// a .entry { in a comment
+.visible .entry one(.param .u64 a)
+.maxntid 64
+{ ret; }
+.entry two .maxnreg 40 { ret; } .entry three{ret;}
+.extern .entry four();
+.func five() { ret; }
+";
+        let limited = with_most_registers(text, 57);
+        let expected =
+            text.replace(".maxntid 64\n{", ".maxntid 64\n.maxnreg 57 {").replace("three{", "three.maxnreg 57 {");
+        assert_eq!(limited, expected);
     }
 
     /// A name of one text alone stays, as does one that a text has from another.

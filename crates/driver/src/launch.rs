@@ -75,7 +75,7 @@ fn resident(function: Handle, threads: c_int, dynamic: usize) -> Done<u32> {
     let needs = BlockNeeds {
         threads,
         shared: (info.static_shared + dynamic as u64).min(u32::MAX.into()) as u32,
-        registers: Some(registers(info)),
+        registers: Some(registers(function, gpu)),
         cluster: 0,
     };
     if threads > gpu.limits.threads_per_block {

@@ -21,8 +21,8 @@
 //! `boundary` is the C boundary, the only part with unsafe code. `state` holds what exists,
 //! `objects` says what has a handle, `settings` what the environment sets. `image` finds PTX in
 //! what modules are loaded from, `join` makes one text of several, and `places` says where an
-//! address is. `nvrtc` and `jit_link` stand in for libraries. `module`, `link`, `launch`,
-//! `memory`, `pools`, `mapped`, `transfers`, `ipc`, `device`, `context`, `stream`, `stream_values`, `arrays`, `texture`,
+//! address is. `nvrtc` and `jit_link` stand in for libraries. `module`, `link`, `jit_options`, `launch`,
+//! `memory`, `pools`, `mapped`, `transfers`, `ipc`, `shared_event`, `device`, `context`, `stream`, `stream_values`, `arrays`, `texture`,
 //! `texture_references` and `tensor_map` are the API by subject; `requests` and `sampling` have
 //! what callers describe. `work` is what streams and graphs do, which `queue` runs with `kernel`,
 //! `copies` and `allocations`; `graph`, `nodes`, `graph_memory`, `executable`, `capture` and `user_objects` are the
@@ -82,11 +82,11 @@ pub mod image;
 pub mod installed;
 mod ipc;
 mod jit_link;
+mod jit_options;
 mod join;
 mod kernel;
 mod launch;
 mod link;
-mod log;
 mod mapped;
 mod memory;
 mod module;
@@ -105,6 +105,7 @@ mod requests;
 mod running;
 mod sampling;
 mod settings;
+mod shared_event;
 mod state;
 mod stream;
 mod stream_values;

@@ -7,8 +7,8 @@ use crate::boundary::images::{bytes_at, objects_at};
 use crate::boundary::pointers::Lasting;
 use crate::boundary::{Done, In, Out, Status, Text, driver, say};
 use crate::image::{self, ptx_of, wrap};
+use crate::jit_options::JitOptions;
 use crate::join::join;
-use crate::log::Log;
 use crate::objects::Handle;
 use crate::objects::Link;
 use crate::state::{ready, working};
@@ -65,10 +65,10 @@ fn add(link: Handle, bytes: &[u8], kind: c_uint) -> Done {
 
 driver! {
     fn cuLinkCreate_v2(count: c_uint, options: In<c_uint>, values: In<Out<u8>>, to: Out<Handle>) {
-        let log = Log::of(count, options, values);
+        let options = JitOptions::of(count, options, values);
         let mut state = working()?;
         let handle = state.handle();
-        state.links.insert(handle, Link { inputs: Vec::new(), log, result: Vec::new() });
+        state.links.insert(handle, Link { inputs: Vec::new(), options, result: Vec::new() });
         to.put(handle)
     }
 
@@ -90,10 +90,10 @@ driver! {
         let mut state = ready()?;
         let link = state.links.get_mut(&link).ok_or(Status::INVALID_HANDLE)?;
         let text = linked(&link.inputs).map_err(|problem| {
-            link.log.say(&problem);
+            link.options.say(&problem);
             Status::INVALID_PTX
         })?;
-        link.result = wrap(&text);
+        link.result = wrap(&link.options.applied(&text));
         bytes.give(link.result.len());
         image.put(Lasting::list(&link.result))
     }

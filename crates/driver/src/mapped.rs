@@ -188,6 +188,7 @@ driver! {
             return Err(Status::INVALID_VALUE);
         }
         state.reserved.remove(&address);
+        state.memory.give_back(address, bytes as u64);
         Ok(())
     }
 

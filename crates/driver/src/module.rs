@@ -7,15 +7,15 @@ use std::sync::Arc;
 
 use device::names;
 use ptx::{Pieces, Space};
-use simt::Program;
 use simt::programs::KernelInfo;
+use simt::{Model, Program};
 
-use crate::allocations::share_variable;
+use crate::allocations::{release, share_variable};
 use crate::boundary::pointers::Lasting;
 use crate::boundary::{Done, In, Out, Status, Text, driver, say};
 use crate::image::{self, ptx_of};
+use crate::jit_options::JitOptions;
 use crate::link::text_at;
-use crate::log::Log;
 use crate::objects::{Function, Handle, Module};
 use crate::orders::Sums;
 use crate::settings::SETTINGS;
@@ -23,13 +23,13 @@ use crate::state::{State, ready, working};
 use crate::texture_references;
 
 /// Parses PTX. If some kernels cannot be parsed, the module has the others.
-pub fn parse(name: &str, ptx: &str, log: Log) -> Done<ptx::Module> {
+pub fn parse(name: &str, ptx: &str, options: JitOptions) -> Done<ptx::Module> {
     let errors = match ptx::parse(name, ptx) {
         Ok(module) => return Ok(module),
         Err(errors) => errors,
     };
     let shown: String = errors.to_string().lines().take(12).collect::<Vec<_>>().join("\n");
-    log.say(&shown);
+    options.say(&shown);
     let pieces = Pieces::of(name, ptx);
     let mut good = pieces.kernels_with(&[""]);
     let all = good.len();
@@ -42,19 +42,20 @@ pub fn parse(name: &str, ptx: &str, log: Log) -> Done<ptx::Module> {
     pieces.parse(&good).map_err(|_| Status::INVALID_PTX)
 }
 
-fn load(ptx: &str, log: Log) -> Done<Handle> {
+fn load(ptx: &str, options: JitOptions) -> Done<Handle> {
     let mut state = working()?;
     let handle = state.handle();
+    let ptx = options.applied(ptx);
     let name = format!("module{handle:x}.ptx");
     if let Some(folder) = &SETTINGS.dump {
         let path = format!("{folder}/{}-{name}", std::process::id());
-        if let Err(error) = std::fs::write(&path, ptx) {
+        if let Err(error) = std::fs::write(&path, &*ptx) {
             say(&format!("{path}: {error}"));
         }
     }
-    let module = parse(&name, ptx, log)?;
+    let module = parse(&name, &ptx, options)?;
     let program = Program::load(&module, &mut state.memory).map_err(|error| {
-        log.say(&error.to_string());
+        options.say(&error.to_string());
         Status::INVALID_PTX
     })?;
     for (kernel, error) in program.unsupported() {
@@ -63,7 +64,7 @@ fn load(ptx: &str, log: Log) -> Done<Handle> {
     let constants = module.variables.iter().filter(|(_, variable)| variable.space == Space::Constant);
     let constants = constants.filter_map(|(_, variable)| variable.size).sum();
     let (sums_open, device) = (Sums::of(&module), state.device());
-    let (program, ptx) = (Arc::new(program), ptx.into());
+    let (program, ptx) = (Arc::new(program), (&*ptx).into());
     let module = Module { program, ptx, constants, device, sums_open, functions: HashMap::new() };
     state.modules.insert(handle, module);
     Ok(handle)
@@ -71,12 +72,12 @@ fn load(ptx: &str, log: Log) -> Done<Handle> {
 
 /// Loads a module without options.
 pub fn load_ptx(ptx: &str) -> Done<Handle> {
-    load(ptx, Log::NONE)
+    load(ptx, JitOptions::NONE)
 }
 
-fn load_file(path: Text, log: Log) -> Done<Handle> {
+fn load_file(path: Text, options: JitOptions) -> Done<Handle> {
     let bytes = image::of_file(&path.get()?).map_err(|_| Status::FILE_NOT_FOUND)?;
-    load(&ptx_of(&bytes)?, log)
+    load(&ptx_of(&bytes)?, options)
 }
 
 /// The handle of a kernel.
@@ -132,13 +133,23 @@ fn managed(module: Handle, name: Text, address: Out<u64>, bytes: Out<usize>) -> 
 
 fn unload(handle: Handle) -> Done {
     let mut state = ready()?;
-    // Its variables stay in memory: their addresses are never used again.
     let module = state.modules.remove(&handle).ok_or(Status::INVALID_HANDLE)?;
+    free_variables(&mut state, &module);
     for handle in module.functions.values() {
         state.functions.remove(handle);
     }
     texture_references::forget(&mut state, handle);
     Ok(())
+}
+
+/// Frees the variables of a module that is gone.
+pub fn free_variables(state: &mut State, module: &Module) {
+    for address in module.program.allocations() {
+        // One that the host shares is also an allocation of the host's.
+        if release(state, address).is_err() {
+            let _ = state.memory.free(address);
+        }
+    }
 }
 
 fn names_of(module: Handle) -> Done<Vec<String>> {
@@ -159,9 +170,9 @@ pub fn info(function: &Function) -> Done<&KernelInfo> {
     function.program.kernel(&function.name).ok_or(Status::INVALID_HANDLE)
 }
 
-/// The registers of a thread that a client sees. PTX does not say how many a compiler would use.
-pub fn registers(info: &KernelInfo) -> u32 {
-    info.max_registers.unwrap_or(32)
+/// The registers of a thread, as predicted; what cannot run has as many as most kernels.
+pub fn registers(function: &Function, gpu: &Model) -> u32 {
+    function.program.registers(&function.name, gpu).ok().flatten().unwrap_or(32)
 }
 
 fn attribute(function: Handle, number: c_uint) -> Done<c_int> {
@@ -178,7 +189,7 @@ fn attribute(function: Handle, number: c_uint) -> Done<c_int> {
         1 => info.static_shared as c_int,
         2 => state.modules.get(&function.module).map_or(0, |module| module.constants) as c_int,
         3 => info.local as c_int,
-        4 => registers(info) as c_int,
+        4 => registers(function, gpu) as c_int,
         5 | 6 => architecture,
         7 => 0,
         8 if function.dynamic_limit >= 0 => function.dynamic_limit,
@@ -248,21 +259,21 @@ fn name_of(to: Out<Lasting>, function: Handle) -> Done {
 
 driver! {
     fn cuModuleLoad(to: Out<Handle>, path: Text) {
-        to.put(load_file(path, Log::NONE)?)
+        to.put(load_file(path, JitOptions::NONE)?)
     }
 
     fn cuModuleLoadData(to: Out<Handle>, image: In<u8>) {
-        to.put(load(&text_at(image)?, Log::NONE)?)
+        to.put(load(&text_at(image)?, JitOptions::NONE)?)
     }
 
     fn cuModuleLoadDataEx(
         to: Out<Handle>, image: In<u8>, count: c_uint, options: In<c_uint>, values: In<Out<u8>>,
     ) {
-        to.put(load(&text_at(image)?, Log::of(count, options, values))?)
+        to.put(load(&text_at(image)?, JitOptions::of(count, options, values))?)
     }
 
     fn cuModuleLoadFatBinary(to: Out<Handle>, image: In<u8>) {
-        to.put(load(&text_at(image)?, Log::NONE)?)
+        to.put(load(&text_at(image)?, JitOptions::NONE)?)
     }
 
     fn cuModuleUnload(module: Handle) {
@@ -293,14 +304,14 @@ driver! {
         to: Out<Handle>, image: In<u8>, options: In<c_uint>, values: In<Out<u8>>, count: c_uint,
         library_options: In<c_uint>, library_values: In<Out<u8>>, library_count: c_uint,
     ) {
-        to.put(load(&text_at(image)?, Log::of(count, options, values))?)
+        to.put(load(&text_at(image)?, JitOptions::of(count, options, values))?)
     }
 
     fn cuLibraryLoadFromFile(
         to: Out<Handle>, path: Text, options: In<c_uint>, values: In<Out<u8>>, count: c_uint,
         library_options: In<c_uint>, library_values: In<Out<u8>>, library_count: c_uint,
     ) {
-        to.put(load_file(path, Log::of(count, options, values))?)
+        to.put(load_file(path, JitOptions::of(count, options, values))?)
     }
 
     fn cuLibraryUnload(library: Handle) {

@@ -9,9 +9,10 @@ use simt::textures::{ArrayHandle, ArrayShape};
 
 use crate::boundary::call::is_per_thread;
 use crate::boundary::callbacks::{Behind, HostFunction, Passed};
-use crate::log::Log;
+use crate::jit_options::JitOptions;
 use crate::orders::Sums;
 use crate::sampling::{Resource, Texture};
+use crate::shared_event::SharedEvent;
 
 /// A handle: a number that the caller takes for a pointer.
 pub type Handle = usize;
@@ -218,6 +219,8 @@ pub struct Event {
     pub behind: Vec<Behind>,
     /// Its place in a capture.
     pub captured: Option<Part>,
+    /// What other processes share of it.
+    pub shared: Option<Arc<SharedEvent>>,
 }
 
 /// An object of the caller's that graphs refer to.
@@ -289,8 +292,7 @@ impl Reference {
 pub struct Link {
     /// The texts.
     pub inputs: Vec<String>,
-    /// Where messages go.
-    pub log: Log,
+    pub options: JitOptions,
     /// What has been linked, which the caller has a pointer to.
     pub result: Vec<u8>,
 }

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-use crate::boundary::callbacks::{Behind, call_host, call_stream, end_of, wait};
+use crate::boundary::callbacks::{Behind, call, call_host, call_stream, end_of, wait};
 use crate::boundary::{Done, Status};
 use crate::objects::{Handle, LEGACY, Stream};
 use crate::state::{State, working};
@@ -67,11 +67,16 @@ fn carry_out(state: &mut State, stream: Handle, work: &Work, begins: f64) -> Don
         Work::Record(event) => {
             let behind = state.behind(stream)?;
             let event = state.event_mut(*event)?;
+            event.shared.iter().for_each(|shared| shared.record(behind.clone()));
             (event.at, event.behind, event.captured) = (Some(begins), behind, None);
         }
         Work::WaitFor(event) => {
             let event = state.event_mut(*event)?;
             let (at, behind) = (event.at.unwrap_or(0.0), event.behind.clone());
+            if let Some(shared) = event.shared.clone().filter(|shared| !shared.is_reached()) {
+                // Another process's work, perhaps: as a function of the host.
+                call(stream, move || shared.wait())?;
+            }
             let stream = state.stream_mut(stream)?;
             stream.behind.retain(|behind| !behind.is_reached());
             stream.behind.extend(behind.into_iter().filter(|behind| !behind.is_reached()));

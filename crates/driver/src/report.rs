@@ -40,7 +40,9 @@ pub fn waits_for_host(kernel: &str) {
     static SAID: Once = Once::new();
     let kernel = names::shown(kernel);
     SAID.call_once(|| {
-        say(&format!("kernel `{kernel}` waits for the host: it has no predicted time, and no other orders"))
+        say(&format!(
+            "kernel `{kernel}` waits for the host: it has no predicted time, no counters of a model, and no other orders"
+        ))
     });
 }
 

@@ -2,12 +2,14 @@
 //! the functions of the host that a stream was given.
 
 use std::ffi::{c_int, c_uint};
+use std::sync::Arc;
 
 use crate::boundary::callbacks::{Behind, HostFunction, Passed, StreamCallback};
 use crate::boundary::{Done, In, Out, Status, driver};
 use crate::capture::{check_event, check_stream, join};
 use crate::objects::{Event, Handle, LEGACY, PER_THREAD, Stream};
 use crate::queue::submit;
+use crate::shared_event::SharedEvent;
 use crate::state::{current, ready, working};
 use crate::work::Work;
 
@@ -183,8 +185,14 @@ driver! {
     fn cuEventCreate(to: Out<Handle>, flags: c_uint) {
         let mut state = working()?;
         let event = state.handle();
+        // 2: without times; 4: for several processes, which have no common time.
+        let shared = match flags & 6 {
+            4 => return Err(Status::INVALID_VALUE),
+            6 => Some(Arc::new(SharedEvent::new().map_err(|_| Status::OUT_OF_MEMORY)?)),
+            _ => None,
+        };
         state.timed |= flags & 2 == 0;
-        state.events.insert(event, Event { context: current()?, flags, ..Event::default() });
+        state.events.insert(event, Event { context: current()?, flags, shared, ..Event::default() });
         to.put(event)
     }
 
@@ -205,7 +213,8 @@ driver! {
         check_event(&mut state, event)?;
         state.check()?;
         let event = state.event_mut(event)?;
-        if !event.behind.iter().all(|behind| behind.is_reached()) {
+        let is_shared_reached = event.shared.as_ref().is_none_or(|shared| shared.is_reached());
+        if !event.behind.iter().all(|behind| behind.is_reached()) || !is_shared_reached {
             return Err(Status::NOT_READY);
         }
         let at = event.at.unwrap_or(0.0);
@@ -214,12 +223,14 @@ driver! {
     }
 
     fn cuEventSynchronize(event: Handle) {
-        let behind = {
+        let (behind, shared) = {
             let mut state = ready()?;
             check_event(&mut state, event)?;
-            state.event_mut(event)?.behind.clone()
+            let event = state.event_mut(event)?;
+            (event.behind.clone(), event.shared.clone())
         };
         behind.into_iter().for_each(Behind::wait);
+        shared.into_iter().for_each(|shared| shared.wait());
         let mut state = ready()?;
         let at = state.event_mut(event)?.at.unwrap_or(0.0);
         state.host = state.host.max(at);

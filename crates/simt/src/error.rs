@@ -70,9 +70,6 @@ pub(crate) fn span_text(module: &Module, span: Span) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// An allocation is smaller than this, so that offsets into it fit 32 bits.
-pub(crate) const LARGEST_ALLOCATION: u64 = (1 << 32) - 256;
-
 /// Errors of device memory between launches.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -93,9 +90,9 @@ pub enum MemoryError {
         /// Bytes requested.
         requested: u64,
     },
-    /// The allocation is larger than the simulator supports.
-    #[error("{requested} bytes requested at once: the simulator's allocations are smaller than 4 GiB")]
-    TooLarge {
+    /// No range of addresses is left that is as long.
+    #[error("no addresses are left for {requested} bytes: the simulator has 8 TiB of them")]
+    NoAddresses {
         /// Bytes requested.
         requested: u64,
     },

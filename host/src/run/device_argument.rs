@@ -70,7 +70,7 @@ impl DeviceArgument {
     /// room.
     pub fn new(device: &Device, argument: &Prepared, name: &str) -> Result<Self> {
         let Some(data) = argument.data() else { return Ok(DeviceArgument::Nothing) };
-        device.check_buffer(name, data.bytes())?;
+        device.check_room(name, data.bytes())?;
         if let Prepared::Object(Object { shape, kind: ObjectKind::Texture(_) | ObjectKind::Surface, .. }, _) = argument
         {
             let mut array = device.array(shape)?;

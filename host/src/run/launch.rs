@@ -51,7 +51,7 @@ impl Plan<'_> {
 pub(super) fn prepare(device: &Device, launches: &[Launch<'_>], outputs: &[Output]) -> Result<Vec<Vec<Prepared>>> {
     for argument in launches.iter().flat_map(|launch| &launch.flags.arguments) {
         if let Some(bytes) = argument.buffer_bytes() {
-            device.check_buffer(&format!("argument {}", argument.text), bytes)?;
+            device.check_room(&format!("argument {}", argument.text), bytes)?;
         }
     }
     let mut prepared: Vec<Vec<Prepared>> = Vec::new();

@@ -59,7 +59,8 @@ fn wait_until(mut done: impl FnMut(&HashMap<usize, Queue>) -> bool) {
     }
 }
 
-fn call(stream: usize, function: impl FnOnce() + Send + 'static) -> Done {
+/// Gives a stream something to do that is none of the device's.
+pub fn call(stream: usize, function: impl FnOnce() + Send + 'static) -> Done {
     let mut all = queues();
     let queue = all.entry(stream).or_default();
     let before = queue.given;

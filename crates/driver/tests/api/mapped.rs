@@ -87,10 +87,10 @@ fn memory_keeps_what_it_holds_at_another_address() {
     assert_eq!(driver.add(kernel, 1, 1, one, other, 1), 0);
     assert_eq!(driver.read(one, 1), [10]);
     assert_eq!(driver.add(kernel, 1, 1, other, one, 1), ILLEGAL_ADDRESS);
-    // The device's memory is gone with its context.
+    // The device's memory is gone with its context, also the module's variable.
     assert_eq!(driver.cuDevicePrimaryCtxReset_v2(0), 0);
     driver.use_primary();
-    assert_eq!((driver.used(), driver.cuMemRelease(memory)), (4, INVALID_VALUE));
+    assert_eq!((driver.used(), driver.cuMemRelease(memory)), (0, INVALID_VALUE));
 }
 
 /// Mapped memory is not accessible yet, nor any more: the message says so, with the thread.

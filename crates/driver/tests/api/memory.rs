@@ -1,6 +1,6 @@
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 
-use super::support::{Driver, INVALID_VALUE, KERNELS, OUT_OF_MEMORY, in_child, null_pointer, text};
+use super::support::{Driver, ILLEGAL_ADDRESS, INVALID_VALUE, KERNELS, OUT_OF_MEMORY, in_child, null_pointer, text};
 
 #[test]
 fn memory_is_allocated_and_freed_once() {
@@ -114,8 +114,9 @@ fn host_and_kernel_answer_each_other_during_a_launch() {
 /// Launches that run again change nothing that the host writes. One that waits for the host ends.
 #[test]
 fn launches_that_run_again_keep_what_the_host_writes() {
-    for (name, value) in [("COALESCE_PREDICT", "always"), ("COALESCE_SCHEDULES", "2")] {
-        let settings = [("COALESCE_DEVICE", "hopper"), (name, value)];
+    let checked = [("COALESCE_MODEL", "1"), ("COALESCE_CHECK", "all")];
+    for more in [&[("COALESCE_PREDICT", "always")][..], &[("COALESCE_SCHEDULES", "2")], &checked] {
+        let settings = [&[("COALESCE_DEVICE", "hopper")], more].concat();
         let Some(done) = in_child("memory::launches_that_run_again_keep_what_the_host_writes", &settings, answer)
         else {
             return;
@@ -230,4 +231,78 @@ fn pointers_have_attributes() {
     assert_eq!(driver.cuPointerGetAttribute((&raw mut kind).cast(), 2, 0x1234), INVALID_VALUE);
     assert_eq!(driver.cuPointerGetAttribute(null_pointer(), 2, address), INVALID_VALUE);
     assert_eq!(driver.cuPointerGetAttribute((&raw mut kind).cast(), 999, address), INVALID_VALUE);
+}
+
+/// More than 4 GiB in one allocation, of which the host has only the pages that are used. In a
+/// process of its own: managed memory is at the same addresses as that of other tests.
+#[test]
+fn an_allocation_may_be_large() {
+    in_child("memory::an_allocation_may_be_large", &[("COALESCE_MEMORY", "17179869184")], |driver| {
+        const BYTES: usize = 6 << 30;
+        let kernel = driver.kernel(driver.module(KERNELS), "add");
+        let (ones, mut own, mut managed, mut more) = (driver.words(&[1; 8]), 0, 0, 0);
+        assert_eq!(driver.cuMemAlloc_v2(&mut own, BYTES), 0);
+        assert_eq!(driver.cuMemAllocManaged(&mut managed, BYTES, 1), 0);
+        assert_eq!(driver.cuMemAlloc_v2(&mut more, BYTES), OUT_OF_MEMORY);
+        for start in [own, managed] {
+            let end = start + BYTES as u64;
+            let words = [2u32; 8];
+            assert_eq!(driver.cuMemcpyHtoD_v2(end - 32, words.as_ptr(), 32), 0);
+            assert_eq!(driver.add(kernel, 1, 32, end - 32, ones, 8), 0);
+            // From one end to the other.
+            assert_eq!(driver.add(kernel, 1, 32, start, end - 32, 8), 0);
+            assert_eq!((driver.read(start, 9), driver.read(end - 32, 8)), ([&[3; 8][..], &[0]].concat(), vec![3; 8]));
+            assert_eq!(driver.cuMemsetD32_v2(end - 32, 7, 8), 0);
+            assert_eq!(driver.cuMemcpyDtoD_v2(start + (5 << 30), end - 32, 32), 0);
+            assert_eq!(driver.read(start + (5 << 30), 8), [7; 8]);
+        }
+        assert_eq!((driver.cuMemFree_v2(own), driver.cuMemFree_v2(managed)), (0, 0));
+        let status = std::fs::read_to_string("/proc/self/status").unwrap();
+        let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+        let kibibytes: u64 = peak.trim().trim_end_matches(" kB").parse().unwrap();
+        assert!(kibibytes < 1 << 20, "{peak}");
+    });
+}
+
+/// There are 8 TiB of addresses: when all were given, freed ones are given again, and what was freed
+/// last is still known.
+#[test]
+fn addresses_are_used_again() {
+    let test = "memory::addresses_are_used_again";
+    let done = in_child(test, &[], |driver| {
+        let kernel = driver.kernel(driver.module(KERNELS), "add");
+        let ones = driver.words(&[1; 2]);
+        let mut given = Vec::new();
+        for index in 0..2100 {
+            let mut address = 0;
+            let status = match index % 2 {
+                0 => driver.cuMemAlloc_v2(&mut address, 4 << 30),
+                _ => driver.cuMemAllocManaged(&mut address, 4 << 30, 1),
+            };
+            assert_eq!(status, 0, "{index}");
+            assert_eq!(driver.add(kernel, 1, 32, address + (3 << 30), ones, 2), 0);
+            assert_eq!((driver.read(address + (3 << 30), 2), driver.cuMemFree_v2(address)), (vec![1, 1], 0));
+            given.push(address);
+        }
+        let last = given[given.len() - 1];
+        assert!(given[..given.len() - 1].contains(&last));
+        assert_eq!(driver.add(kernel, 1, 32, given[1900], ones, 2), ILLEGAL_ADDRESS);
+    });
+    let Some(done) = done else { return };
+    assert!(text(&done.stderr).contains("use after free"), "{}", text(&done.stderr));
+}
+
+/// The limit of the host is told, with how much was asked for.
+#[test]
+fn what_the_host_has_no_memory_for_is_refused() {
+    let test = "memory::what_the_host_has_no_memory_for_is_refused";
+    let done = in_child(test, &[("COALESCE_MEMORY", "9223372036854775807")], |driver| {
+        let mut address = 0;
+        // More than a process has addresses for; and more than the simulator has.
+        assert_eq!(driver.cuMemAlloc_v2(&mut address, 1 << 48), OUT_OF_MEMORY);
+        assert_eq!((driver.cuMemAlloc_v2(&mut address, 8), driver.cuMemFree_v2(address)), (0, 0));
+    });
+    let Some(done) = done else { return };
+    let said = text(&done.stderr);
+    assert!(said.contains("the host cannot allocate 281474976710656 bytes for device memory"), "{said}");
 }

@@ -1,7 +1,9 @@
 use std::ffi::CString;
 use std::ptr::null;
 
-use super::support::{Driver, INVALID_HANDLE, INVALID_VALUE, KERNELS, NOT_FOUND, OUT_OF_MEMORY, null_pointer, pointed};
+use super::support::{
+    Driver, Handle, INVALID_HANDLE, INVALID_VALUE, KERNELS, NOT_FOUND, OUT_OF_MEMORY, null_pointer, pointed,
+};
 
 const INVALID_PTX: u32 = 218;
 const NO_BINARY: u32 = 209;
@@ -21,8 +23,9 @@ fn a_module_has_kernels_and_variables() {
     assert_eq!(driver.cuModuleGetGlobal_v2(&mut address, &mut bytes, module, c"none".as_ptr()), NOT_FOUND);
     let kernel = driver.kernel(module, "add");
     assert_eq!((driver.cuModuleUnload(module), driver.cuModuleUnload(module)), (0, INVALID_HANDLE));
-    // Its kernels go with it.
+    // Its kernels and variables go with it.
     assert_eq!(driver.add(kernel, 1, 32, address, address, 1), INVALID_HANDLE);
+    assert_eq!(driver.cuMemcpyDtoH_v2([0].as_mut_ptr(), address, 4), INVALID_VALUE);
 }
 
 #[test]
@@ -79,6 +82,40 @@ fn kernels_have_attributes() {
         let status = driver.cuOccupancyMaxPotentialBlockSize(&mut least, &mut size, kernel, null(), shared, 0);
         assert_eq!((status, least > 0), (0, shared == 0), "{shared}");
     }
+}
+
+/// A kernel with so many values that are live at once.
+fn wide(values: u32) -> String {
+    let each = |line: &dyn Fn(u32) -> String| (0..values).map(line).collect::<String>();
+    let loads = each(&|index| format!("    ld.global.u32 %r{index}, [%rd1+{}];\n", 4 * index));
+    let sums = each(&|index| format!("    add.u32 %r{values}, %r{values}, %r{index};\n"));
+    format!(
+        ".version 7.8\n.target sm_75\n.address_size 64\n.visible .entry wide(.param .u64 words) {{
+    .reg .b32 %r<{}>;\n    .reg .b64 %rd<2>;\n    ld.param.u64 %rd1, [words];
+    mov.u32 %r{values}, %tid.x;\n{loads}{sums}    st.global.u32 [%rd1], %r{values};\n    ret;\n}}\n",
+        values + 1
+    )
+}
+
+/// As predicted, and as limited by an option of the compiler; occupancy follows.
+#[test]
+fn kernels_have_registers() {
+    let driver = Driver::new();
+    let found = |module: Handle, name: &str| {
+        let (mut registers, mut blocks, kernel) = (0, 0, driver.kernel(module, name));
+        assert_eq!(driver.cuFuncGetAttribute(&mut registers, 4, kernel), 0);
+        assert_eq!(driver.cuOccupancyMaxActiveBlocksPerMultiprocessor(&mut blocks, kernel, 1024, 0), 0);
+        (registers, blocks)
+    };
+    assert_eq!(found(driver.module(KERNELS), "add"), (16, 2));
+    let text = CString::new(wide(100)).unwrap();
+    assert_eq!(found(driver.module(&wide(100)), "wide"), (106, 0));
+    let (mut module, options, values) = (0, [0], [57 as *mut _]);
+    let status = driver.cuModuleLoadDataEx(&mut module, text.as_ptr().cast(), 1, options.as_ptr(), values.as_ptr());
+    assert_eq!((status, found(module, "wide")), (0, (57, 1)));
+    // By launch bounds.
+    let bounded = wide(100).replace("{\n", ".maxntid 1024\n{\n");
+    assert_eq!(found(driver.module(&bounded), "wide"), (64, 1));
 }
 
 /// A kernel that stores twice 21, by a function of another module.

@@ -114,11 +114,11 @@ fn errors_have_names_and_texts() {
 }
 
 /// Each function that does nothing names itself in one line, once: among them those of external
-/// memory, multicast and events between processes.
+/// memory and multicast.
 #[test]
 fn what_is_not_supported_says_so_once() {
     let names = declared_in(|file| file == "unsupported.rs");
-    for name in ["cuImportExternalMemory", "cuMulticastCreate", "cuIpcGetEventHandle", "cuIpcOpenEventHandle"] {
+    for name in ["cuImportExternalMemory", "cuMulticastCreate"] {
         assert!(names.contains(name), "{name}");
     }
     let output = in_child("names::what_is_not_supported_says_so_once", &[], |driver| {

@@ -219,6 +219,8 @@ api! {
     cuIpcGetMemHandle(to: *mut IpcHandle, address: Device);
     cuIpcOpenMemHandle_v2(to: *mut Device, handle: IpcHandle, flags: c_uint);
     cuIpcCloseMemHandle(address: Device);
+    cuIpcGetEventHandle(to: *mut IpcHandle, event: Handle);
+    cuIpcOpenEventHandle(to: *mut Handle, handle: IpcHandle);
     cuEventQuery(event: Handle);
     cuMemsetD32Async(to: Device, value: u32, count: usize, stream: Handle);
     cuMemcpyDtoHAsync_v2(to: *mut u32, from: Device, bytes: usize, stream: Handle);

@@ -14,6 +14,9 @@ use super::sectors::{self, SECTOR_BYTES, Sectors};
 use super::wavefronts::Wavefronts;
 use crate::address::{Access, Lanes, Runs};
 
+/// A span of less than this leaves room for the bytes of a lane in offsets of 32 bits.
+const SPAN_LIMIT: u64 = (1 << 32) - 16;
+
 /// Layouts of lanes that have fast paths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Layout {
@@ -39,11 +42,11 @@ pub(crate) struct Shape {
     lowest: u64,
     /// The highest address, relative to the lowest.
     span: u64,
-    /// Each active lane's address, relative to the lowest; valid if `span` fits 32 bits. 0 in other
-    /// lanes.
+    /// Each active lane's address, relative to the lowest; valid if `span` is less than
+    /// `SPAN_LIMIT`. 0 in other lanes.
     offsets: [u32; 32],
     layout: Layout,
-    /// Whether all of `offsets` are multiples of the width.
+    /// Whether all of `offsets` are valid, and multiples of the width.
     even: bool,
     /// The index of the last access's allocation.
     pub(crate) allocation: usize,
@@ -161,7 +164,7 @@ impl Shape {
             steps |= offset ^ (lane as u32 * width);
             same |= offset;
         }
-        self.even = low_bits & (width - 1) == 0;
+        self.even = low_bits & (width - 1) == 0 && self.span < SPAN_LIMIT;
         self.layout = match (mask, steps, same) {
             (u32::MAX, 0, _) => Layout::Consecutive,
             (u32::MAX, _, 0) => Layout::Uniform,
@@ -197,14 +200,14 @@ impl Shape {
         self.layout
     }
 
-    /// Where an access with this shape starts in an allocation of `bytes` (fewer than 2^32) at
-    /// `base`, if all lanes are aligned and within it. `base` is aligned for every width, and
-    /// `lowest` is the lowest address.
+    /// Where an access with this shape starts in an allocation of `bytes` at `base`, if all lanes
+    /// are aligned and within it, and not far apart. `base` is aligned for every width, and `lowest`
+    /// is the lowest address.
     #[inline(always)]
-    pub fn start_within(&self, lowest: u64, base: u64, bytes: u64) -> Option<u32> {
+    pub fn start_within(&self, lowest: u64, base: u64, bytes: u64) -> Option<u64> {
         let start = lowest.checked_sub(base)?;
         let end = start.checked_add(self.span)?.checked_add(u64::from(self.width))?;
-        (end <= bytes && self.even && start as u32 & (self.width - 1) == 0).then_some(start as u32)
+        (end <= bytes && self.even && start as u32 & (self.width - 1) == 0).then_some(start)
     }
 
     /// The lanes, from `start` on, from [`Shape::start_within`].
@@ -221,9 +224,11 @@ impl Shape {
     /// The sectors that the access touches.
     #[inline(always)]
     pub fn sectors(&mut self, lowest: u64) -> Sectors {
-        let Self { mask, width, offsets, sectors, .. } = self;
+        // Lanes in several allocations may be far apart.
+        let Self { mask, width, relative, lowest: origin, sectors, .. } = self;
         sectors.get(lowest as u32, || {
-            let addresses = offsets.map(|offset| lowest % u64::from(SECTOR_BYTES) + u64::from(offset));
+            let addresses = relative
+                .map(|relative| (lowest % u64::from(SECTOR_BYTES)).wrapping_add(relative.wrapping_sub(*origin)));
             sectors::sectors(&Access::new(*mask, &addresses, *width))
         })
     }
@@ -313,5 +318,19 @@ mod tests {
         assert_eq!(start(&lanes(258, 0), 4), None);
         assert_eq!(start(&lanes(u64::MAX - 3, 4), 4), None);
         assert_eq!(start(&std::array::from_fn(|lane| 256 + ((lane as u64) << 59)), 4), None);
+    }
+
+    #[test]
+    fn lanes_of_a_large_allocation_may_be_far_from_its_start_and_not_from_each_other() {
+        let mut shape = Shape::new();
+        let mut start = |start: u64, last: u64| {
+            let addresses = std::array::from_fn(|lane| start + if lane == 31 { last } else { 0 });
+            let lowest = shape.follow(u32::MAX, &addresses, 4);
+            shape.start_within(lowest, 256, 1 << 40)
+        };
+        assert_eq!(start(256 + (1 << 39), 0), Some(1 << 39));
+        assert_eq!(start(256, (1 << 32) - 20), Some(0));
+        assert_eq!(start(256, (1 << 32) - 16), None);
+        assert_eq!(start(256, 1 << 32), None);
     }
 }

@@ -5,6 +5,7 @@
 //! that are accessed with relaxed ordering: plain moves on today's processors, and no `unsafe`. A
 //! 64-bit atomic operation takes a lock. A caller may lend such words (`lent`).
 
+mod addresses;
 mod atomics;
 mod lent;
 mod mapped;
@@ -16,18 +17,15 @@ use super::heap::{self, Caller, Chunks, DEFAULT_HEAP_LIMIT, Heap, HeapAllocation
 use super::words;
 use super::written::Written;
 use crate::address::FreeFault;
-use crate::address::GLOBAL_BASE;
 use crate::address::{Access, AccessFault, AccessFaultKind, AllocationSpan, Located};
 use crate::coalesce::Shape;
-use crate::error::{LARGEST_ALLOCATION, MemoryError};
+use crate::error::MemoryError;
 use crate::site::Site;
 use crate::texture::Objects;
 
+use addresses::Addresses;
 use lent::Words;
 pub use mapped::Physical;
-
-/// Allocations start at multiples of this, and are followed by a gap of at least this size.
-const SPACING: u64 = 1 << 20;
 
 /// Words of zero. The operating system commits their pages on first use.
 fn zeroed_words(bytes: u64) -> Result<Words, MemoryError> {
@@ -40,8 +38,8 @@ fn zeroed_words(bytes: u64) -> Result<Words, MemoryError> {
 pub struct Memory {
     limit: u64,
     used: u64,
-    next: u64,
-    /// Sorted by address; freed ones are kept without their contents.
+    addresses: Addresses,
+    /// What is live, or mapped without access, sorted by address.
     allocations: Vec<Allocation>,
     /// What kernels allocate.
     heap: Heap,
@@ -53,11 +51,9 @@ pub struct Memory {
 
 struct Allocation {
     span: AllocationSpan,
-    /// `None` once freed, and while it is mapped without access.
+    /// `None` while it is mapped without access.
     words: Option<Words>,
     read_only: bool,
-    /// Why there are no words: it is mapped without access.
-    without_access: bool,
     /// The bytes that have been written, by the host or by kernels.
     written: Written,
 }
@@ -70,15 +66,12 @@ struct Part {
 }
 
 impl Memory {
-    /// The most bytes that one allocation can have.
-    pub const LARGEST_ALLOCATION: u64 = LARGEST_ALLOCATION;
-
     /// A device with `limit` bytes of memory, none in use.
     pub fn new(limit: u64) -> Self {
         Self {
             limit,
             used: 0,
-            next: GLOBAL_BASE,
+            addresses: Addresses::new(),
             allocations: Vec::new(),
             heap: Heap::new(DEFAULT_HEAP_LIMIT),
             wide_atomics: Mutex::new(()),
@@ -103,7 +96,7 @@ impl Memory {
 
     /// Whether an address is among those that were ever given to allocations.
     pub fn has_given(&self, address: u64) -> bool {
-        (GLOBAL_BASE..self.next).contains(&address)
+        self.addresses.has_given(address)
     }
 
     /// Allocates `bytes`, zeroed, at a multiple of 256 (an allocation of 0 bytes has an address of
@@ -118,37 +111,46 @@ impl Memory {
     }
 
     fn allocate_as(&mut self, bytes: u64, read_only: bool) -> Result<u64, MemoryError> {
-        let free = self.limit - self.used;
-        if bytes > free {
-            return Err(MemoryError::OutOfMemory { requested: bytes, free, limit: self.limit });
-        }
-        if bytes > LARGEST_ALLOCATION {
-            return Err(MemoryError::TooLarge { requested: bytes });
-        }
-        let words = zeroed_words(bytes)?;
-        let address = self.next;
-        self.next += (bytes + SPACING).next_multiple_of(SPACING);
+        self.check_room(bytes)?;
+        let words = Some(zeroed_words(bytes)?);
+        let address = self.addresses.take(bytes, 1).ok_or(MemoryError::NoAddresses { requested: bytes })?;
         self.used += bytes;
-        self.allocations.push(Allocation {
+        self.add(Allocation {
             span: AllocationSpan { address, bytes },
-            words: Some(words),
+            words,
             read_only,
-            without_access: false,
             written: Written::new(bytes),
         });
         Ok(address)
     }
 
+    /// Fails if fewer bytes than these are free.
+    fn check_room(&self, requested: u64) -> Result<(), MemoryError> {
+        let free = self.limit - self.used;
+        if requested > free {
+            return Err(MemoryError::OutOfMemory { requested, free, limit: self.limit });
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, allocation: Allocation) {
+        let index = self.allocations.partition_point(|it| it.span.address < allocation.span.address);
+        self.allocations.insert(index, allocation);
+    }
+
+    /// The allocation that starts at an address.
+    fn starting_at(&self, address: u64) -> Option<usize> {
+        self.allocations.binary_search_by_key(&address, |allocation| allocation.span.address).ok()
+    }
+
     /// Frees the allocation that starts at `address`.
     pub fn free(&mut self, address: u64) -> Result<(), MemoryError> {
-        let missing = MemoryError::NotAllocated { address, bytes: 0 };
-        let allocation = self
-            .allocations
-            .binary_search_by_key(&address, |allocation| allocation.span.address)
-            .map(|index| &mut self.allocations[index])
-            .map_err(|_| missing.clone())?;
-        allocation.words.take().ok_or(missing)?;
-        self.used -= allocation.span.bytes;
+        let index = self.starting_at(address).filter(|&index| self.allocations[index].words.is_some());
+        let index = index.ok_or(MemoryError::NotAllocated { address, bytes: 0 })?;
+        let Allocation { span, .. } = self.allocations.remove(index);
+        self.used -= span.bytes;
+        self.addresses.give_back(address, span.bytes);
+        self.addresses.remember(span);
         Ok(())
     }
 
@@ -174,12 +176,9 @@ impl Memory {
         if self.heap.is_reserved() {
             return Ok(());
         }
-        let (requested, free) = (self.heap.limit(), self.limit - self.used);
-        if requested > free {
-            return Err(MemoryError::OutOfMemory { requested, free, limit: self.limit });
-        }
+        self.check_room(self.heap.limit())?;
         self.heap.reserve()?;
-        self.used += requested;
+        self.used += self.heap.limit();
         Ok(())
     }
 
@@ -278,7 +277,7 @@ impl Memory {
         self.allocations.partition_point(|allocation| allocation.span.address <= address).checked_sub(1)
     }
 
-    /// The allocation, live or freed, that holds all of a range.
+    /// The allocation that holds all of a range.
     fn find(&self, address: u64, bytes: u64) -> Option<&Allocation> {
         let allocation = &self.allocations[self.find_index(address)?];
         let end = (address - allocation.span.address).checked_add(bytes)?;
@@ -305,7 +304,7 @@ impl Memory {
 
     /// The words of the allocation that all active lanes access, and where in it they start.
     #[inline(always)]
-    fn words_of(&self, shape: &mut Shape, lowest: u64, write: bool) -> Option<(&[AtomicU32], u32)> {
+    fn words_of(&self, shape: &mut Shape, lowest: u64, write: bool) -> Option<(&[AtomicU32], u64)> {
         match self.allocation_of(shape, lowest, write) {
             Some((_, allocation, start)) => Some((allocation.words.as_deref()?, start)),
             None if heap::holds(lowest) => self.heap.words_of(shape, lowest),
@@ -315,7 +314,7 @@ impl Memory {
 
     /// The allocation that all active lanes access, its number, and where in it they start.
     #[inline(always)]
-    fn allocation_of(&self, shape: &mut Shape, lowest: u64, write: bool) -> Option<(usize, &Allocation, u32)> {
+    fn allocation_of(&self, shape: &mut Shape, lowest: u64, write: bool) -> Option<(usize, &Allocation, u64)> {
         let holds = |allocation: &&Allocation| lowest.wrapping_sub(allocation.span.address) < allocation.span.bytes;
         let allocation = match self.allocations.get(shape.allocation).filter(holds) {
             Some(allocation) => allocation,
@@ -350,7 +349,8 @@ impl Memory {
     pub(crate) fn locate(&self, address: u64, write: bool) -> Option<Located> {
         let Some(index) = self.find_index(address) else { return self.heap.locate(address, self.allocations.len()) };
         let &Allocation { span, ref words, read_only, .. } = &self.allocations[index];
-        (words.is_some() && !(write && read_only)).then_some(Located { index, span, base: span.address })
+        let holds = words.is_some() && address - span.address < span.bytes && !(write && read_only);
+        holds.then_some(Located { index, span, base: span.address })
     }
 
     /// The live allocation that all lanes of an access reach, if the access is aligned and
@@ -377,7 +377,7 @@ impl Memory {
         u128::from_le_bytes(bytes)
     }
 
-    /// Where each allocation is, freed ones included.
+    /// Where each allocation is.
     pub(super) fn spans(&self) -> impl Iterator<Item = AllocationSpan> {
         self.allocations.iter().map(|allocation| allocation.span)
     }
@@ -410,8 +410,8 @@ impl Memory {
 
     /// Marks the whole allocation at `address` as written.
     pub(crate) fn mark_written(&self, address: u64) {
-        if let Some(index) = self.find_index(address) {
-            self.allocations[index].written.mark_all();
+        if let Some(allocation) = self.find(address, 0) {
+            allocation.written.mark_all();
         }
     }
 
@@ -426,20 +426,9 @@ impl Memory {
         if heap::holds(address) {
             return self.heap.check(address, width);
         }
-        let Some(allocation) = self.find(address, u64::from(width)) else {
-            return Err(match self.nearest(address) {
-                Some(Allocation { span, words: None, without_access: false, .. }) => {
-                    AccessFaultKind::Freed { allocation: *span }
-                }
-                nearest => AccessFaultKind::OutOfBounds { nearest: nearest.map(|nearest| nearest.span) },
-            });
-        };
+        let Some(allocation) = self.find(address, u64::from(width)) else { return Err(self.nearest(address)) };
         if allocation.words.is_none() {
-            let allocation = allocation.span;
-            return Err(match self.find(address, 0) {
-                Some(Allocation { without_access: true, .. }) => AccessFaultKind::NoAccess { allocation },
-                _ => AccessFaultKind::Freed { allocation },
-            });
+            return Err(AccessFaultKind::NoAccess { allocation: allocation.span });
         }
         if write && allocation.read_only {
             return Err(AccessFaultKind::ReadOnly { allocation: allocation.span });
@@ -450,15 +439,16 @@ impl Memory {
         Ok(())
     }
 
-    /// The allocation whose first or last byte is nearest to `address`: a live one, or a freed one
-    /// that is no further away than allocations are from each other.
-    fn nearest(&self, address: u64) -> Option<&Allocation> {
-        let all = self
-            .allocations
-            .iter()
-            .map(|allocation| (allocation.span.distance(address), allocation.words.is_none(), allocation));
-        let near = all.filter(|&(distance, freed, _)| !freed || distance < SPACING);
-        near.min_by_key(|&(distance, freed, _)| (distance, freed)).map(|(_, _, allocation)| allocation)
+    /// Why an address cannot be accessed that is in no allocation: by what is nearest, a live one,
+    /// or a freed one that is no further away than allocations are from each other.
+    fn nearest(&self, address: u64) -> AccessFaultKind {
+        let above = self.allocations.partition_point(|allocation| allocation.span.address <= address);
+        let live = self.allocations[above.saturating_sub(1)..].iter().take(2).map(|live| (false, live.span));
+        let all = live.chain(self.addresses.freed_near(address).map(|freed| (true, freed)));
+        match all.min_by_key(|(freed, span)| (span.distance(address), *freed)) {
+            Some((true, allocation)) => AccessFaultKind::Freed { allocation },
+            nearest => AccessFaultKind::OutOfBounds { nearest: nearest.map(|(_, span)| span) },
+        }
     }
 
     /// The words of the live allocation that an address is in, and the address's offset in them, in

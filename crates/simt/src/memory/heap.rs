@@ -17,7 +17,6 @@ use crate::address::FreeFault;
 use crate::address::GLOBAL_BASE;
 use crate::address::{AccessFaultKind, AllocationSpan, Located};
 use crate::coalesce::Shape;
-use crate::error::LARGEST_ALLOCATION;
 use crate::error::MemoryError;
 use crate::site::Site;
 
@@ -30,6 +29,8 @@ const BASE: u64 = 0x6800_0000_0000;
 const ALIGNMENT: u64 = 16;
 /// The least gap between two chunks, in bytes.
 const GAP: u64 = 4096;
+/// The most bytes of a chunk, so that the width of a `free` fits 32 bits.
+const LARGEST: u64 = (1 << 32) - 256;
 /// How many freed chunks are remembered, to detect uses after free.
 const REMEMBERED: usize = 1 << 20;
 
@@ -171,7 +172,7 @@ impl Heap {
     /// The words of the chunk that all active lanes access, and where in it they start.
     #[cold]
     #[inline(never)]
-    pub fn words_of(&self, shape: &Shape, lowest: u64) -> Option<(&[AtomicU32], u32)> {
+    pub fn words_of(&self, shape: &Shape, lowest: u64) -> Option<(&[AtomicU32], u64)> {
         let (span, offset) = self.live(lowest)?;
         let start = shape.start_within(lowest, span.address, span.bytes)?;
         Some((self.words_at(span, offset)?, start))
@@ -274,7 +275,7 @@ impl Chunks {
     }
 
     fn allocate(&mut self, bytes: u64, caller: Caller) -> Option<u64> {
-        if bytes > LARGEST_ALLOCATION {
+        if bytes > LARGEST {
             return None;
         }
         let taken = bytes.max(1).next_multiple_of(ALIGNMENT);

@@ -2,9 +2,9 @@
 //!
 //! Addresses are those that a kernel sees. Global and constant memory have generic addresses from
 //! [`GLOBAL_BASE`](crate::spaces::GLOBAL_BASE) on. Shared and local memory have windows in the
-//! generic space, and addresses from 0 on in their own. Addresses of freed memory are never reused,
-//! and allocations are far apart, so that stray pointers are detected. The heap, from which kernels
-//! allocate, is below all other allocations.
+//! generic space, and addresses from 0 on in their own. Addresses of freed memory are reused only once
+//! no others are left, and allocations are far apart, so that stray pointers are detected. The heap,
+//! from which kernels allocate, is below all other allocations.
 //!
 //! `global`, `shared` and `heap` hold memory; `words` reads and writes it. `written`: which bytes
 //! were written, for the sanitizer. `mbarrier`: the value of an mbarrier. `arrays`: the host's

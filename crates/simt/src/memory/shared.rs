@@ -86,15 +86,15 @@ impl SharedMemory {
 
     /// Where an access starts, from the first address on, if it is possible in all lanes.
     #[inline(always)]
-    fn start_of(&self, shape: &Shape, lowest: u64) -> Option<u32> {
+    fn start_of(&self, shape: &Shape, lowest: u64) -> Option<u64> {
         shape.start_within(lowest, self.start, self.bytes).or_else(|| self.start_in_reserved(shape, lowest))
     }
 
     #[cold]
     #[inline(never)]
-    fn start_in_reserved(&self, shape: &Shape, lowest: u64) -> Option<u32> {
-        let reserved = self.parts.reserved?;
-        let start = shape.start_within(lowest, self.start + u64::from(reserved), RESERVED_SHARED.into())?;
+    fn start_in_reserved(&self, shape: &Shape, lowest: u64) -> Option<u64> {
+        let reserved = u64::from(self.parts.reserved?);
+        let start = shape.start_within(lowest, self.start + reserved, RESERVED_SHARED.into())?;
         Some(reserved + start)
     }
 

@@ -9,6 +9,9 @@ use super::global::Memory;
 use super::heap::Chunks;
 use crate::address::AllocationSpan;
 
+/// Words of a page.
+const PAGE: usize = 1024;
+
 /// A copy of all memory that kernels can write: [`Memory::snapshot`].
 pub struct Snapshot {
     /// By the number of the allocation, then the heap; empty for freed and read-only ones.
@@ -16,18 +19,23 @@ pub struct Snapshot {
     heap: Chunks,
 }
 
+/// A copy of words. Pages of zeroes are not written, so the operating system commits no memory for
+/// what nobody has used.
+fn copy(words: &[AtomicU32]) -> Option<Vec<u32>> {
+    let mut copy: Vec<u32> = bytemuck::try_zeroed_vec(words.len()).ok()?;
+    for (copy, words) in copy.chunks_mut(PAGE).zip(words.chunks(PAGE)) {
+        if words.iter().fold(0, |all, word| all | word.load(Relaxed)) != 0 {
+            copy.iter_mut().zip(words).for_each(|(copy, word)| *copy = word.load(Relaxed));
+        }
+    }
+    Some(copy)
+}
+
 impl Memory {
     /// Copies the contents of memory, if the host has room for the copy.
     pub fn snapshot(&self) -> Option<Snapshot> {
-        let copy = |words: Option<&[AtomicU32]>| {
-            let words = words.unwrap_or_default();
-            let mut copy = Vec::new();
-            copy.try_reserve_exact(words.len()).ok()?;
-            copy.extend(words.iter().map(|word| word.load(Relaxed)));
-            Some(copy)
-        };
         self.lent().flatten().try_for_each(|lent| lent.reserve())?;
-        let allocations = self.writable().map(copy).collect::<Option<_>>()?;
+        let allocations = self.writable().map(|words| copy(words.unwrap_or_default())).collect::<Option<_>>()?;
         Some(Snapshot { allocations, heap: self.heap_chunks() })
     }
 
@@ -39,7 +47,11 @@ impl Memory {
         for ((words, lent), before) in self.writable().zip(self.lent()).zip(&snapshot.allocations) {
             match lent {
                 Some(lent) => lent.set_apart(None),
-                None => words.unwrap_or_default().iter().zip(before).for_each(|(word, &it)| word.store(it, Relaxed)),
+                None => words.unwrap_or_default().iter().zip(before).for_each(|(word, &it)| {
+                    if word.load(Relaxed) != it {
+                        word.store(it, Relaxed);
+                    }
+                }),
             }
         }
     }
@@ -49,24 +61,8 @@ impl Memory {
     /// a copy of lent words, which holds what the snapshot does.
     pub fn rewind(&self, snapshot: &Snapshot) {
         self.restore(snapshot);
-        self.set_apart(snapshot);
-    }
-
-    /// The same where nothing has changed since the snapshot.
-    pub(crate) fn set_apart(&self, snapshot: &Snapshot) {
         for (lent, before) in self.lent().zip(&snapshot.allocations) {
             lent.into_iter().for_each(|lent| lent.set_apart(Some(before)));
-        }
-    }
-
-    /// A launch that was to be undone stays: what it has changed goes to lent words, which are
-    /// shared again.
-    pub(crate) fn publish(&self, snapshot: &Snapshot) {
-        for (lent, before) in self.lent().zip(&snapshot.allocations) {
-            if let Some(lent) = lent {
-                lent.publish(before);
-                lent.set_apart(None);
-            }
         }
     }
 
@@ -127,14 +123,6 @@ mod tests {
         assert_eq!((span.address, memory.value(address + 8, 1)), (address, 1));
         memory.restore(&after);
         assert_eq!((values(), held()), ([5, 5, 1], [5, 1, 9]));
-        // One that stays after all changes what it has changed, and no more.
-        let before = memory.snapshot().unwrap();
-        memory.set_apart(&before);
-        store(address, 0x0100_0005);
-        WORDS[0].store(7, Relaxed);
-        WORDS[1].store(8, Relaxed);
-        memory.publish(&before);
-        assert_eq!((values(), held()), ([5, 0x0100_0007, 8], [0x0100_0007, 8, 9]));
     }
 
     #[test]

@@ -134,14 +134,14 @@ fn for_lanes(mask: u32, mut each: impl FnMut(usize)) {
 /// are zero-extended into row 0; widths 8 and 16 take one row for each word, the lowest first, and
 /// `rows` must have that many. Inactive lanes keep their values.
 #[inline(always)]
-pub(super) fn load<W: Word>(words: &[W], start: u32, shape: &Shape, rows: &mut [[u32; 32]]) {
-    let words = &words[start as usize / 4..];
+pub(super) fn load<W: Word>(words: &[W], start: u64, shape: &Shape, rows: &mut [[u32; 32]]) {
+    let (words, within) = (&words[(start / 4) as usize..], (start % 4) as u32);
     let offsets = shape.offsets();
     match (shape.width(), shape.layout()) {
         (width @ (1 | 2), _) => {
             let keep = if width == 1 { 0xff } else { 0xffff };
             for_lanes(shape.mask(), |lane| {
-                let offset = start % 4 + offsets[lane];
+                let offset = within + offsets[lane];
                 rows[0][lane] = words[offset as usize / 4].get() >> (offset % 4 * 8) & keep;
             });
         }
@@ -167,14 +167,14 @@ pub(super) fn load<W: Word>(words: &[W], start: u32, shape: &Shape, rows: &mut [
 /// Writes each active lane's bytes, as [`load`] reads them; if lanes share an address, the highest
 /// lane wins.
 #[inline(always)]
-pub(super) fn store<W: Word>(words: &[W], start: u32, shape: &Shape, rows: &[[u32; 32]]) {
-    let words = &words[start as usize / 4..];
+pub(super) fn store<W: Word>(words: &[W], start: u64, shape: &Shape, rows: &[[u32; 32]]) {
+    let (words, within) = (&words[(start / 4) as usize..], (start % 4) as u32);
     let offsets = shape.offsets();
     match (shape.width(), shape.layout()) {
         (width @ (1 | 2), _) => {
             let keep = if width == 1 { 0xff } else { 0xffff };
             for_lanes(shape.mask(), |lane| {
-                let (offset, value) = (start % 4 + offsets[lane], rows[0][lane] & keep);
+                let (offset, value) = (within + offsets[lane], rows[0][lane] & keep);
                 let shift = offset % 4 * 8;
                 words[offset as usize / 4].modify(|old| old & !(keep << shift) | value << shift);
             });

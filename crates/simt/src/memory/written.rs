@@ -87,9 +87,9 @@ impl Written {
         }
     }
 
-    /// The bits, which are created on first use.
+    /// The bits, which are created on first use, and committed where they are used.
     fn bits(&self) -> &[AtomicU32] {
-        self.bits.get_or_init(|| (0..self.bytes.div_ceil(32)).map(|_| AtomicU32::new(0)).collect())
+        self.bits.get_or_init(|| bytemuck::zeroed_slice_box(self.bytes.div_ceil(32) as usize))
     }
 
     /// Whether all bytes of a range were written.

@@ -1,5 +1,11 @@
 //! A set-associative cache: lines of up to four sectors, each present or not, with
 //! least-recently-used replacement. Holds no data and knows no addresses, only line numbers.
+//!
+//! To empty a cache takes no time: lines that were last used before that count as absent. So the
+//! lines of a large cache are kept for the next one of that size, which begins empty; to make
+//! megabytes of zeroes takes longer than a small launch.
+
+use std::sync::{Mutex, PoisonError};
 
 /// A line that leaves the cache, or its dirty sectors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,23 +22,39 @@ pub(super) struct Cache {
     ways: usize,
     lines: Vec<Line>,
     clock: u64,
+    /// The clock when it was emptied.
+    emptied: u64,
 }
+
+/// Lines of caches that are gone, and the clock of each.
+static SPARE: Mutex<Vec<(Vec<Line>, u64)>> = Mutex::new(Vec::new());
+
+/// Caches with fewer lines are made anew.
+const LARGE: usize = 1 << 15;
+
+/// How many are kept: those of an L2 of two partitions, for two threads.
+const MOST_SPARE: usize = 4;
 
 #[derive(Clone, Copy, Default, bytemuck::Zeroable)]
 struct Line {
     number: u64,
-    /// When the line was last used; 0 if the entry is empty.
+    /// When the line was last used. Empty entries were not since the cache was emptied.
     used: u64,
     present: u8,
     dirty: u8,
 }
 
 impl Cache {
-    /// A cache of `lines` lines in sets of `ways`, all empty. They are zeroes, of which the operating
-    /// system commits pages on first use: most launches use few of a GPU's lines.
+    /// A cache of `lines` lines in sets of `ways`, all empty. New ones are zeroes, of which the
+    /// operating system commits pages on first use: most launches use few of a GPU's lines.
     pub fn new(lines: usize, ways: usize) -> Self {
         let sets = (lines / ways.max(1)).max(1);
-        Self { sets, ways: ways.max(1), lines: bytemuck::zeroed_vec(sets * ways.max(1)), clock: 0 }
+        let count = sets * ways.max(1);
+        let mut spare = SPARE.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = spare.iter().position(|(lines, _)| lines.len() == count).map(|index| spare.swap_remove(index));
+        drop(spare);
+        let (lines, clock) = kept.unwrap_or_else(|| (bytemuck::zeroed_vec(count), 0));
+        Self { sets, ways: ways.max(1), lines, clock, emptied: clock }
     }
 
     /// The set of a line. Each run of as many lines as there are sets has one line in each set,
@@ -51,8 +73,8 @@ impl Cache {
     #[inline]
     pub fn look_up(&mut self, line: u64) -> u8 {
         self.clock += 1;
-        let clock = self.clock;
-        let Some(found) = self.set(line).iter_mut().find(|entry| entry.used != 0 && entry.number == line) else {
+        let (clock, emptied) = (self.clock, self.emptied);
+        let Some(found) = self.set(line).iter_mut().find(|entry| entry.used > emptied && entry.number == line) else {
             return 0;
         };
         found.used = clock;
@@ -63,12 +85,12 @@ impl Cache {
     /// is evicted.
     pub fn insert(&mut self, line: u64, sectors: u8, dirty: u8) -> Option<Evicted> {
         self.clock += 1;
-        let clock = self.clock;
+        let (clock, emptied) = (self.clock, self.emptied);
         let set = self.set(line);
-        // The entry that was used least recently. Empty entries have 0 as their time of use.
+        // The entry that was used least recently: an empty one, if there is one.
         let (mut oldest, mut since) = (0, u64::MAX);
         for (index, entry) in set.iter_mut().enumerate() {
-            if entry.used != 0 && entry.number == line {
+            if entry.used > emptied && entry.number == line {
                 entry.used = clock;
                 entry.present |= sectors;
                 entry.dirty |= dirty;
@@ -80,20 +102,18 @@ impl Cache {
         }
         let new = Line { number: line, used: clock, present: sectors, dirty };
         let old = std::mem::replace(&mut set[oldest], new);
-        (old.used != 0).then_some(Evicted { line: old.number, dirty: old.dirty })
+        (old.used > emptied).then_some(Evicted { line: old.number, dirty: old.dirty })
     }
 
     /// Drops all lines. None may be dirty.
     pub fn drop_lines(&mut self) {
-        if self.clock != 0 {
-            self.lines.fill(Line::default());
-            self.clock = 0;
-        }
+        self.emptied = self.clock;
     }
 
     /// Drops a line. None of its sectors may be dirty: they would be lost.
     pub fn drop_line(&mut self, line: u64) {
-        if let Some(entry) = self.set(line).iter_mut().find(|entry| entry.used != 0 && entry.number == line) {
+        let emptied = self.emptied;
+        if let Some(entry) = self.set(line).iter_mut().find(|entry| entry.used > emptied && entry.number == line) {
             *entry = Line::default();
         }
     }
@@ -101,10 +121,22 @@ impl Cache {
     /// Drops all lines, and returns those with dirty sectors.
     #[cfg(test)]
     pub fn clear(&mut self) -> Vec<Evicted> {
-        let dirty = self.lines.iter().filter(|entry| entry.used != 0 && entry.dirty != 0);
+        let dirty = self.lines.iter().filter(|entry| entry.used > self.emptied && entry.dirty != 0);
         let dirty = dirty.map(|entry| Evicted { line: entry.number, dirty: entry.dirty }).collect();
-        self.lines.fill(Line::default());
+        self.drop_lines();
         dirty
+    }
+}
+
+impl Drop for Cache {
+    fn drop(&mut self) {
+        if self.lines.len() >= LARGE {
+            let mut spare = SPARE.lock().unwrap_or_else(PoisonError::into_inner);
+            if spare.len() == MOST_SPARE {
+                spare.remove(0);
+            }
+            spare.push((std::mem::take(&mut self.lines), self.clock));
+        }
     }
 }
 
@@ -127,6 +159,20 @@ mod tests {
         assert_eq!(cache.look_up(1), 0b0101);
         assert_eq!(cache.clear(), [Evicted { line: 1, dirty: 0b0100 }]);
         assert_eq!(cache.look_up(1), 0);
+    }
+
+    #[test]
+    fn a_cache_that_is_emptied_or_made_of_another_ones_lines_is_empty() {
+        for _ in 0..3 {
+            let mut cache = Cache::new(LARGE, 2);
+            for line in 0..LARGE as u64 {
+                assert_eq!((cache.look_up(line), cache.insert(line, 1, 1)), (0, None));
+            }
+            cache.drop_lines();
+            assert_eq!((cache.look_up(5), cache.insert(5, 2, 0), cache.look_up(5)), (0, None, 2));
+            cache.drop_line(5);
+            assert_eq!((cache.look_up(5), cache.clear()), (0, vec![]));
+        }
     }
 
     #[test]

@@ -66,6 +66,8 @@ pub(crate) struct Code {
     pub inspections: Inspections,
     /// Whether the result depends on the order in which blocks run.
     pub ordered: bool,
+    /// Whether it may change memory.
+    pub writes: bool,
 }
 
 impl Code {

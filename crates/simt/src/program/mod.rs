@@ -51,7 +51,7 @@ pub(crate) use texture::*;
 pub(crate) use variables::{function_at, window};
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use ptx::{Function, Handle, Kind, Module, Space};
 
@@ -76,6 +76,8 @@ pub(crate) struct Kernel {
     pub code: Result<Code, Box<LoadError>>,
     /// The offset of each parameter, and their total size.
     pub parameters: (Vec<u64>, u64),
+    /// The estimate of a thread's registers, and that for 1.x: once someone has asked.
+    pub registers: [OnceLock<u32>; 2],
 }
 
 /// What a kernel needs.
@@ -95,6 +97,8 @@ pub struct KernelInfo {
     pub required_threads: Option<[u32; 3]>,
     /// `.maxnreg`: the most registers that a thread may have.
     pub max_registers: Option<u32>,
+    /// `.minnctapersm`: how many blocks a multiprocessor is to have room for.
+    pub min_blocks: Option<u32>,
     /// `.reqnctapercluster`: the blocks that a cluster must have, per dimension.
     pub required_cluster: Option<[u32; 3]>,
     /// `.explicitcluster`: whether it must be launched in clusters.
@@ -161,6 +165,11 @@ impl Program {
         Ok(program)
     }
 
+    /// The addresses of what it has allocated, for whoever frees that after the last launch.
+    pub fn allocations(&self) -> impl Iterator<Item = u64> {
+        self.addresses.iter().chain([&self.workspace]).filter_map(|address| *address)
+    }
+
     /// All kernels, in the order of the text.
     pub fn kernels(&self) -> impl Iterator<Item = &KernelInfo> {
         self.kernels.iter().map(|kernel| &kernel.info)
@@ -220,12 +229,13 @@ impl Kernel {
             max_threads: function.max_threads,
             required_threads: function.required_threads,
             max_registers: function.max_registers,
+            min_blocks: function.min_blocks_per_multiprocessor,
             required_cluster: function.required_cluster,
             explicit_cluster: function.explicit_cluster,
             max_cluster_blocks: function.max_cluster_blocks.filter(|&blocks| blocks > 0),
             grid_in_clusters: function.grid_in_clusters,
             never_written: code.iter().flat_map(|code| &code.functions).flat_map(|f| f.never_written.clone()).collect(),
         };
-        Self { info, code, parameters: layout::parameters(module, function) }
+        Self { info, code, parameters: layout::parameters(module, function), registers: Default::default() }
     }
 }

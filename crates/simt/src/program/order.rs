@@ -1,8 +1,9 @@
-//! Decides whether a kernel's result depends on the order in which its blocks run.
+//! Decides whether a kernel's result depends on the order in which its blocks run, and whether it
+//! changes memory.
 
 use std::collections::HashSet;
 
-use ptx::{AtomicOp, Function, Handle, Kind, Module, Register};
+use ptx::{AtomicOp, Function, Handle, Kind, Module, Op, Register};
 
 use super::facts::{Order, facts};
 use super::system::{self, SystemFunction};
@@ -14,10 +15,7 @@ pub(super) type RegisterOf = (Handle<Function>, Handle<Register>);
 /// are read anywhere. The rule is in the crate's documentation.
 pub(super) fn matters(module: &Module, functions: &[Handle<Function>], read: &HashSet<RegisterOf>) -> bool {
     let mut only: Option<AtomicOp> = None;
-    let mut instructions = functions.iter().flat_map(|&handle| {
-        module.functions[handle].body.iter().flatten().map(move |instruction| (handle, &instruction.op))
-    });
-    instructions.any(|(function, op)| match facts(op).order {
+    operations(module, functions).any(|(function, op)| match facts(op).order {
         Order::Never => false,
         Order::Always => true,
         Order::Combines(op, ty, dst) => {
@@ -32,5 +30,19 @@ pub(super) fn matters(module: &Module, functions: &[Handle<Function>], read: &Ha
             ty.kind() == Kind::Float || !commutes || kept || mixed
         }
         Order::Calls(callee) => system::of(module, &module.functions[callee]).is_some_and(SystemFunction::uses_heap),
+    })
+}
+
+/// Whether these functions may change memory. A call counts: it may allocate.
+pub(super) fn writes(module: &Module, functions: &[Handle<Function>]) -> bool {
+    operations(module, functions).any(|(_, op)| op.effect().changes_memory())
+}
+
+fn operations<'m>(
+    module: &'m Module,
+    functions: &'m [Handle<Function>],
+) -> impl Iterator<Item = (Handle<Function>, &'m Op)> {
+    functions.iter().flat_map(move |&handle| {
+        module.functions[handle].body.iter().flatten().map(move |instruction| (handle, &instruction.op))
     })
 }

@@ -4,7 +4,7 @@
 //! - `validate`: what a launch may ask for, and where its blocks go on a model.
 //! - `explore`: all orders of blocks and warps of a small launch.
 //! - `dry_run`: checks of a launch on a model, which runs twice; `predicted`: the predicted time of
-//!   a launch without a model, of which a sample runs again on the model.
+//!   a launch without a model, of which a sample runs on the model, too.
 
 mod dry_run;
 pub(crate) mod explore;
@@ -13,15 +13,18 @@ mod validate;
 
 use crate::counters::InstructionCounters;
 use crate::machine::{RunningLaunch, run_launch};
-use crate::model::{ModelCounters, Occupancy, Timing};
-use crate::program::{Kernel, Listing};
+use crate::model::{Model, ModelCounters, Occupancy, Timing};
+use crate::program::{Code, Kernel, Listing};
 use crate::request::Request;
 use crate::timing::estimate_registers;
 use crate::{InvalidLaunch, Launch, LaunchError, Memory, Program, Report};
 
 use dry_run::checked_on_model;
 use predicted::with_predicted_time;
-use validate::{check, cooperative, grid_of_blocks, local_memory, placement};
+use validate::{check, cooperative, count, grid_of_blocks, local_memory, placement};
+
+/// Launch bounds leave a thread at least so many registers.
+const FEWEST_BY_BOUNDS: u64 = 16;
 
 impl Program {
     /// Runs a kernel to its end. `memory` holds the program's variables and the arguments' buffers.
@@ -31,7 +34,7 @@ impl Program {
         let cluster = check(launch, &kernel.info)?;
         let code = kernel.code.as_ref().map_err(|error| LaunchError::Unsupported(error.clone()))?;
         let (offsets, bytes) = &kernel.parameters;
-        let estimate = |timing: &Timing| estimate_registers(code, &self.module, timing);
+        let estimate = |timing: &Timing| self.estimated(kernel, code, timing);
         let place = |launch: &Launch| placement(launch, &kernel.info, cluster, estimate);
         let placement = place(launch)?;
         local_memory(launch, code.local_bytes(), placement.as_ref())?;
@@ -48,7 +51,7 @@ impl Program {
         };
         let result = match placement {
             None if launch.predicts.is_some() => with_predicted_time(
-                memory,
+                (memory, code.writes),
                 launch,
                 |launch| run(launch, None),
                 place,
@@ -63,6 +66,27 @@ impl Program {
             memory.assume_written();
         }
         result
+    }
+
+    /// Registers that a thread of a kernel has on this GPU, by an estimate, within `.maxnreg` and
+    /// what launch bounds leave: `ptxas` decides, and PTX does not say. `docs/TIME.md` compares
+    /// estimates with measurements. `None` for a model without times.
+    pub fn registers(&self, kernel: &str, model: &Model) -> Result<Option<u32>, LaunchError> {
+        let kernel = self.named(kernel)?;
+        let code = kernel.code.as_ref().map_err(|error| LaunchError::Unsupported(error.clone()))?;
+        let info = &kernel.info;
+        let threads = info.required_threads.or(info.max_threads).map_or(1, |threads| count(&threads));
+        let resident = threads.next_multiple_of(32).saturating_mul(info.min_blocks.unwrap_or(1).into()).max(1);
+        let of_bounds = (u64::from(model.limits.registers) / resident / 8 * 8).max(FEWEST_BY_BOUNDS);
+        let most = info.max_registers.unwrap_or(u32::MAX).min(model.limits.registers_per_thread);
+        let most = u64::from(most).min(of_bounds) as u32;
+        Ok(model.timing().map(|timing| self.estimated(kernel, code, timing).min(most)))
+    }
+
+    /// The estimate alone, which is made once.
+    fn estimated(&self, kernel: &Kernel, code: &Code, timing: &Timing) -> u32 {
+        let old = timing.issue.short_pointers;
+        *kernel.registers[usize::from(old)].get_or_init(|| estimate_registers(code, &self.module, old))
     }
 
     /// Calls `run` with a launch without a model that has not begun.

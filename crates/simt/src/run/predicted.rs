@@ -1,9 +1,11 @@
-//! Predicts the time of a launch that runs without a model. After the launch, memory is set back,
-//! and a sample of its blocks runs on the model whose time is wanted. The report has that time;
-//! memory, findings, output and counters are those of the launch itself. A launch that is too small
-//! for its time to say much is predicted only if that is wished for. The sample has a copy of lent
-//! memory, without what its owner writes during the launch: a kernel that waits for that ends by a
-//! limit of steps, and has no time.
+//! Predicts the time of a launch that runs without a model: a sample of its blocks also runs on the
+//! model whose time is wanted, and memory is set back. The report has that time; memory, findings,
+//! output and counters are those of the launch itself. A launch that is too small for its time to
+//! say much is predicted only if that is wished for.
+//!
+//! Lent memory is its owner's, who may write it during the launch. So the launch runs first, and the
+//! sample has a copy: a kernel that waits for the owner ends there by a limit of steps, and has no
+//! time.
 
 use super::dry_run::snapshot;
 use super::validate::count;
@@ -15,15 +17,15 @@ use crate::{Checks, InvalidLaunch, Launch, LaunchError, Memory, Report};
 /// Memory beyond this is not copied, and the launch has no predicted time.
 const MOST_COPIED: u64 = 1 << 29;
 
-/// With lent memory, the sample counts as waiting for its owner after so many more warp
-/// instructions than the whole launch, or after this many.
+/// With lent memory, a launch that runs again counts as waiting for its owner after so many more
+/// warp instructions than the first time, or after this many.
 const MORE_STEPS: u64 = 1 << 20;
 const MOST_STEPS: u64 = 1 << 28;
 
 /// Runs `launch` with `run`, and a sample of it with `time` on a model, where `place` says how it
-/// runs.
+/// runs. `writes`: whether it may change memory.
 pub(super) fn with_predicted_time(
-    memory: &Memory,
+    (memory, writes): (&Memory, bool),
     launch: &Launch,
     run: impl FnOnce(&Launch) -> Result<Report, LaunchError>,
     place: impl Fn(&Launch) -> Result<Option<Placement>, InvalidLaunch>,
@@ -49,29 +51,45 @@ pub(super) fn with_predicted_time(
     {
         return Ok(Report { prediction: Some(Predicted::TOO_SMALL), ..run(&plain)? });
     }
+    if !writes {
+        let prediction = Some(predicted(time(&on_model)));
+        return Ok(Report { prediction, ..run(&plain)? });
+    }
     if memory.used() > MOST_COPIED {
         let prediction = Some(Predicted::Not("launches beyond 512 MiB, unless only their time is asked for"));
         return Ok(Report { prediction, ..run(&plain)? });
     }
     let before = snapshot(memory, launch)?;
+    if !memory.has_lent() {
+        let timed = time(&on_model);
+        memory.restore(&before);
+        drop(before);
+        return Ok(Report { prediction: Some(predicted(timed)), ..run(&plain)? });
+    }
     let report = run(&plain)?;
     let after = snapshot(memory, launch)?;
     memory.rewind(&before);
-    let (has_lent, steps) = (memory.has_lent(), report.counters().instructions_executed);
-    let enough = if has_lent { steps.saturating_add(MORE_STEPS).min(MOST_STEPS) } else { u64::MAX };
-    let on_model = Launch { step_limit: on_model.step_limit.min(enough), ..on_model };
-    // A launch that faults only on the model needs more than the model has.
-    let timed = time(&on_model);
+    let timed = time(&Launch { step_limit: on_model.step_limit.min(more_steps(&report)), ..on_model });
     memory.restore(&after);
     let prediction = match timed {
-        Ok(timed) => timed.prediction,
-        Err(LaunchError::Trap(trap)) if has_lent && waits(&trap.kind) => Some(Predicted::WAITS_FOR_HOST),
-        Err(_) => Some(Predicted::Not("launches that this GPU cannot run")),
+        Err(LaunchError::Trap(trap)) if waits(&trap.kind) => Predicted::WAITS_FOR_HOST,
+        timed => predicted(timed),
     };
-    Ok(Report { prediction, ..report })
+    Ok(Report { prediction: Some(prediction), ..report })
+}
+
+/// What the sample says. A launch that faults only on the model needs more than the model has.
+fn predicted(timed: Result<Report, LaunchError>) -> Predicted {
+    const CANNOT: Predicted = Predicted::Not("launches that this GPU cannot run");
+    timed.map_or(CANNOT, |timed| timed.prediction.unwrap_or(CANNOT))
+}
+
+/// The limit of steps for a launch that ran with this report, and runs again.
+pub(super) fn more_steps(report: &Report) -> u64 {
+    report.counters().instructions_executed.saturating_add(MORE_STEPS).min(MOST_STEPS)
 }
 
 /// Whether a launch ended because it waited.
-fn waits(kind: &TrapKind) -> bool {
+pub(super) fn waits(kind: &TrapKind) -> bool {
     matches!(kind, TrapKind::StepLimit { .. } | TrapKind::NoProgress { .. })
 }

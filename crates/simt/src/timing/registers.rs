@@ -7,7 +7,6 @@
 
 use ptx::{ComputeOp, Function, Module, Op, Space, Type};
 
-use crate::model::Timing;
 use crate::program::{BasicBlocks, Code, facts, successors};
 
 /// Added to the live registers.
@@ -22,9 +21,8 @@ const AVOIDED: u32 = 6;
 /// The fewest that a thread has.
 const FEWEST: u32 = 16;
 
-/// The estimate for a kernel and the functions that it may call.
-pub(crate) fn estimate(code: &Code, module: &Module, timing: &Timing) -> u32 {
-    let old = timing.issue.short_pointers;
+/// The estimate for a kernel and the functions that it may call. `old`: on 1.x.
+pub(crate) fn estimate(code: &Code, module: &Module, old: bool) -> u32 {
     let (overhead, fewest) = if old { (OLD_OVERHEAD, 0) } else { (OVERHEAD, FEWEST) };
     let mut most = 0;
     let mut place = 0;

@@ -37,19 +37,12 @@ impl Lent {
     /// From now on kernels use the copy, which holds this, or again the caller's words.
     pub fn set_apart(&self, contents: Option<&[u32]>) {
         for (word, &value) in self.copy().iter().zip(contents.unwrap_or_default()) {
-            word.store(value, Relaxed);
-        }
-        self.apart.store(contents.is_some(), Relaxed);
-    }
-
-    /// Sets the caller's bytes that differ between the copy and this, which the copy began with.
-    pub fn publish(&self, before: &[u32]) {
-        for (index, (word, before)) in self.copy().iter().zip(before).enumerate() {
-            let bytes = word.load(Relaxed).to_le_bytes().into_iter().zip(before.to_le_bytes());
-            for (at, (now, _)) in bytes.enumerate().filter(|(_, (now, before))| now != before) {
-                set(self.words, 4 * index + at, now);
+            // Pages that nobody has used stay so.
+            if word.load(Relaxed) != value {
+                word.store(value, Relaxed);
             }
         }
+        self.apart.store(contents.is_some(), Relaxed);
     }
 
     fn copy(&self) -> &[AtomicU32] {
@@ -100,8 +93,7 @@ impl Memory {
     /// written.
     pub fn lend(&mut self, address: u64, words: &'static [AtomicU32]) -> Result<(), MemoryError> {
         let bytes = 4 * words.len() as u64;
-        let index = self.allocations.binary_search_by_key(&address, |it| it.span.address);
-        let allocation = index.ok().map(|index| &mut self.allocations[index]);
+        let allocation = self.starting_at(address).map(|index| &mut self.allocations[index]);
         let fits = |it: &&mut super::Allocation| it.words.as_deref().is_some_and(|own| own.len() == words.len());
         let allocation = allocation.filter(fits).ok_or(MemoryError::NotAllocated { address, bytes })?;
         let lent = Lent { words, copy: OnceLock::new(), apart: AtomicBool::new(false) };

@@ -2,13 +2,10 @@
 //! that were reserved, and go from there with their contents. While memory is mapped without
 //! access, the bytes are still the caller's, and an access is a fault.
 
-use super::{Allocation, Memory, SPACING, Words, zeroed_words};
+use super::{Allocation, Memory, Words, zeroed_words};
 use crate::address::AllocationSpan;
-use crate::error::{LARGEST_ALLOCATION, MemoryError};
+use crate::error::MemoryError;
 use crate::memory::written::Written;
-
-/// The end of the addresses that can be reserved; the host's own libraries are above.
-const END: u64 = 0x7800_0000_0000;
 
 /// Memory of a device without an address: [`Memory::create`].
 pub struct Physical {
@@ -27,21 +24,17 @@ impl Physical {
 impl Memory {
     /// Reserves addresses, from a multiple of `alignment` on, at which nothing else will be.
     pub fn reserve(&mut self, bytes: u64, alignment: u64) -> Option<u64> {
-        let address = self.next.checked_next_multiple_of(alignment.max(SPACING))?;
-        let end = address.checked_add(bytes).filter(|&end| end <= END)?;
-        self.next = (end + SPACING).next_multiple_of(SPACING);
-        Some(address)
+        self.addresses.take(bytes, alignment)
+    }
+
+    /// Gives back so many addresses, of which none is mapped, that [`Memory::reserve`] gave.
+    pub fn give_back(&mut self, address: u64, bytes: u64) {
+        self.addresses.give_back(address, bytes);
     }
 
     /// Makes zeroed memory, which counts as used until [`Memory::destroy`] takes it.
     pub fn create(&mut self, bytes: u64) -> Result<Physical, MemoryError> {
-        let free = self.limit - self.used;
-        if bytes > free {
-            return Err(MemoryError::OutOfMemory { requested: bytes, free, limit: self.limit });
-        }
-        if bytes > LARGEST_ALLOCATION {
-            return Err(MemoryError::TooLarge { requested: bytes });
-        }
+        self.check_room(bytes)?;
         let words = zeroed_words(bytes)?;
         self.used += bytes;
         Ok(Physical { bytes, words, written: Written::new(bytes) })
@@ -55,30 +48,30 @@ impl Memory {
     /// Maps so many bytes without access, at addresses that were reserved and where nothing is
     /// mapped.
     pub fn map(&mut self, address: u64, bytes: u64) -> Result<(), MemoryError> {
-        let overlaps = |span: AllocationSpan| span.address < address + bytes && address < span.address + span.bytes;
-        let is_taken = |it: &Allocation| overlaps(it.span) && (it.words.is_some() || it.without_access);
-        if address.checked_add(bytes).is_none_or(|end| end > self.next) || self.allocations.iter().any(is_taken) {
+        let end = address.checked_add(bytes).filter(|&end| self.has_given(address) && self.has_given(end - 1));
+        let is_taken = |end: u64| {
+            let first = self.allocations.partition_point(|it| it.span.address + it.span.bytes <= address);
+            self.allocations.get(first).is_some_and(|it| it.span.address < end)
+        };
+        let Some(end) = end.filter(|&end| !is_taken(end)) else {
             return Err(MemoryError::NotAllocated { address, bytes });
-        }
+        };
         // What was mapped there before.
-        self.allocations.retain(|it| !overlaps(it.span));
-        let index = self.allocations.partition_point(|it| it.span.address < address);
+        self.addresses.forget(address..end);
         let span = AllocationSpan { address, bytes };
-        let written = Written::new(bytes);
-        let mapped = Allocation { span, words: None, read_only: false, without_access: true, written };
-        self.allocations.insert(index, mapped);
+        self.add(Allocation { span, words: None, read_only: false, written: Written::new(bytes) });
         Ok(())
     }
 
     /// Gives access to what is mapped at an address without it: these bytes, of which there are as
     /// many.
     pub fn give_access(&mut self, address: u64, physical: Physical, read_only: bool) -> Result<(), Physical> {
-        let Some(mapped) = self.mapped(address).filter(|it| it.without_access && it.span.bytes == physical.bytes)
+        let Some(mapped) = self.mapped(address).filter(|it| it.words.is_none() && it.span.bytes == physical.bytes)
         else {
             return Err(physical);
         };
         mapped.words = Some(physical.words);
-        (mapped.written, mapped.read_only, mapped.without_access) = (physical.written, read_only, false);
+        (mapped.written, mapped.read_only) = (physical.written, read_only);
         Ok(())
     }
 
@@ -86,20 +79,20 @@ impl Memory {
     pub fn take_access(&mut self, address: u64) -> Option<Physical> {
         let mapped = self.mapped(address)?;
         let words = mapped.words.take()?;
-        mapped.without_access = true;
         let bytes = mapped.span.bytes;
         Some(Physical { bytes, words, written: std::mem::take(&mut mapped.written) })
     }
 
     /// Ends a mapping without access: from then on accesses are to memory that was freed.
     pub fn unmap(&mut self, address: u64) {
-        if let Some(mapped) = self.mapped(address) {
-            mapped.without_access = false;
+        if let Some(index) = self.starting_at(address).filter(|&index| self.allocations[index].words.is_none()) {
+            let Allocation { span, .. } = self.allocations.remove(index);
+            self.addresses.remember(span);
         }
     }
 
     fn mapped(&mut self, address: u64) -> Option<&mut Allocation> {
-        let index = self.allocations.binary_search_by_key(&address, |it| it.span.address).ok()?;
+        let index = self.starting_at(address)?;
         self.allocations.get_mut(index)
     }
 }
@@ -167,7 +160,7 @@ mod tests {
     #[test]
     fn what_cannot_be_reserved_or_made_is_refused() {
         let mut memory = Memory::new(PART);
-        assert!(memory.reserve(END, PART).is_none() && memory.reserve(u64::MAX, PART).is_none());
+        assert!(memory.reserve(1 << 43, PART).is_none() && memory.reserve(u64::MAX, PART).is_none());
         assert!(memory.reserve(PART, 1 << 63).is_none());
         assert!(matches!(memory.create(2 * PART), Err(MemoryError::OutOfMemory { .. })));
         assert!(memory.map(u64::MAX - 1, 4).is_err());

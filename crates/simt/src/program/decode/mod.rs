@@ -123,6 +123,7 @@ pub(super) fn kernel(
         served,
         inspections,
         ordered: order::matters(module, &functions, &builder.read),
+        writes: order::writes(module, &functions),
     })
 }
 

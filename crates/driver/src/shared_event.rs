@@ -1,0 +1,104 @@
+//! An event that several processes share: a file without a name that says how often it was recorded,
+//! how many of these recordings have ended, and which process made the last. All work is done when
+//! its call returns, so a recording ends at once, unless functions of the host are before it.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsRawFd, RawFd};
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use crate::boundary::callbacks::Behind;
+use crate::boundary::host_memory::file_without_name;
+
+/// How long a process that waits for another sleeps before it looks again.
+const PAUSE: Duration = Duration::from_micros(200);
+
+/// The event. Threads take turns by the lock, processes by that of the file.
+pub struct SharedEvent(Mutex<File>);
+
+#[derive(Clone, Copy, Default, PartialEq)]
+struct Progress {
+    recorded: u64,
+    ended: u64,
+    process: u64,
+}
+
+impl SharedEvent {
+    /// Bytes of its file.
+    pub const BYTES: u64 = 24;
+
+    /// A new one, which was never recorded.
+    pub fn new() -> io::Result<Self> {
+        file_without_name(Self::BYTES).map(Self::of)
+    }
+
+    /// The event of this file.
+    pub fn of(file: File) -> Self {
+        Self(Mutex::new(file))
+    }
+
+    /// The file's number.
+    pub fn descriptor(&self) -> RawFd {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).as_raw_fd()
+    }
+
+    /// Notes a recording that ends when the host has come to these places.
+    pub fn record(self: &Arc<Self>, behind: Vec<Behind>) {
+        let number = self.change(|progress| {
+            progress.recorded += 1;
+            progress.process = std::process::id().into();
+            progress.recorded
+        });
+        let event = self.clone();
+        let end = move || event.change(|progress| progress.ended = progress.ended.max(number));
+        if behind.iter().all(|behind| behind.is_reached()) {
+            return end();
+        }
+        std::thread::spawn(move || {
+            behind.into_iter().for_each(Behind::wait);
+            end();
+        });
+    }
+
+    /// Waits for the last recording so far.
+    pub fn wait(&self) {
+        let number = self.change(|progress| progress.recorded);
+        while !self.change(|progress| progress.has_ended(number)) {
+            std::thread::sleep(PAUSE);
+        }
+    }
+
+    /// Whether the last recording has ended.
+    pub fn is_reached(&self) -> bool {
+        self.change(|progress| progress.has_ended(progress.recorded))
+    }
+
+    /// Looks at the file, and changes it.
+    fn change<T>(&self, work: impl FnOnce(&mut Progress) -> T) -> T {
+        let file = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        // A file in memory can be locked, read and written.
+        let _ = file.lock();
+        let mut bytes = [[0; 8]; 3];
+        let _ = file.read_exact_at(bytes.as_flattened_mut(), 0);
+        let [recorded, ended, process] = bytes.map(u64::from_le_bytes);
+        let before = Progress { recorded, ended, process };
+        let mut now = before;
+        let result = work(&mut now);
+        if now != before {
+            let bytes = [now.recorded, now.ended, now.process].map(u64::to_le_bytes);
+            let _ = file.write_all_at(bytes.as_flattened(), 0);
+        }
+        let _ = file.unlock();
+        result
+    }
+}
+
+impl Progress {
+    /// Whether a recording has ended. One of a process that is gone has.
+    fn has_ended(&self, number: u64) -> bool {
+        self.ended >= number || !Path::new(&format!("/proc/{}", self.process)).exists()
+    }
+}
