@@ -21,16 +21,16 @@
 //! `boundary` is the C boundary, the only part with unsafe code. `state` holds what exists,
 //! `objects` says what has a handle, `settings` what the environment sets. `image` finds PTX in
 //! what modules are loaded from, `join` makes one text of several, and `places` says where an
-//! address is. `nvrtc` and `jit_link` stand in for libraries. `module`, `link`, `jit_options`, `launch`,
-//! `memory`, `pools`, `mapped`, `transfers`, `ipc`, `shared_event`, `device`, `context`, `stream`, `stream_values`, `arrays`, `texture`,
-//! `texture_references` and `tensor_map` are the API by subject; `requests` and `sampling` have
-//! what callers describe. `work` is what streams and graphs do, which `queue` runs with `kernel`,
-//! `copies` and `allocations`; `graph`, `nodes`, `graph_memory`, `executable`, `capture` and `user_objects` are the
-//! API of graphs. `entry` hands out functions by name, `export` has tables that NVIDIA's libraries
-//! ask for, and `unsupported` names functions that do nothing but say so. `report` shows faults,
-//! `orders` runs launches in other orders, `record` keeps what `coalesce run` reports, `recording`
-//! what a process asks for itself, and `host`
-//! what host code is judged by, with `noted`.
+//! address is. `nvrtc` and `jit_link` stand in for libraries. `module`, `link`, `jit_options`,
+//! `launch`, `memory`, `pools`, `mapped`, `transfers`, `ipc`, `shared_event`, `device`, `context`,
+//! `stream`, `stream_values`, `arrays`, `texture`, `texture_references` and `tensor_map` are the
+//! API by subject; `requests` and `sampling` have what callers describe. `work` is what streams and
+//! graphs do, which `queue` runs with `kernel`, `copies` and `allocations`; `graph`, `nodes`,
+//! `graph_memory`, `executable`, `capture` and `user_objects` are the API of graphs. `entry` hands
+//! out functions by name, `export` has tables that NVIDIA's libraries ask for, and `unsupported`
+//! names functions that do nothing but say so. `report` shows faults, `orders` runs launches in
+//! other orders, `record` keeps what `coalesce run` reports, `recording` what a process asks for
+//! itself, and `host` what host code is judged by, with `noted`.
 //!
 //! # Environment
 //!
