@@ -42,12 +42,14 @@ pub(crate) fn emit_ir(
     target_dir: &Path,
 ) -> Result<PathBuf, CudaBuilderError> {
     let ir = target_dir.join(format!("{}.{}.rustc.ll", workspace.library, builder.arch));
-    forget_previous(target_dir, &workspace.package);
+    // Cargo keeps one `core` in a folder, and would compile it anew for each other architecture.
+    let of_arch = target_dir.join(builder.arch.target());
+    forget_previous(&of_arch, &workspace.package);
     let _ = fs::remove_file(&ir);
 
     let mut emit = OsString::from("--emit=llvm-ir=");
     emit.push(&ir);
-    let mut cargo = cargo(builder, compiler, workspace, target_dir);
+    let mut cargo = cargo(builder, compiler, workspace, &of_arch);
     cargo.args(&builder.build_args).arg("--").arg(emit).args(own_flags(workspace));
     let messages = output(builder, compiler, workspace, cargo, &|cargo| cargo.output())?.1;
     if !messages.is_empty() {
@@ -122,7 +124,7 @@ fn failure(builder: &CudaBuilder, workspace: &Workspace, messages: String) -> Cu
     }
 }
 
-/// Makes cargo recompile the crate itself; otherwise it would reuse another architecture's IR.
+/// Makes cargo recompile the crate itself; otherwise it would write no IR.
 fn forget_previous(target_dir: &Path, package: &str) {
     let folder = target_dir.join(TARGET).join("release/.fingerprint");
     let prefix = format!("{package}-");
