@@ -496,9 +496,16 @@ fn a_student_who_was_removed_is_signed_out_and_on_no_page() {
     ben.runs("copy", "submit", "// ben's text\n");
     class.roster(&["remove", "anna", "nobody"]).refuses(&["there is no student 'nobody'"]);
     assert_eq!(anna.get("/").status, 200, "all or none");
+    // A stream of events that has begun.
+    let mut stream = TcpStream::connect(("127.0.0.1", class.port)).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    let head = anna.head("GET", &format!("/runs/{run}/events"));
+    stream.write_all(format!("{head}\r\nConnection: close\r\n\r\n").as_bytes()).unwrap();
+    assert!(stream.read(&mut [0; 64]).unwrap() > 0);
     let said = class.roster(&["remove", "anna"]).succeeds();
     assert!(said.contains("anna is removed and signed out. The work is kept"), "{said}");
     assert_eq!(anna.get("/").status, 401);
+    stream.read_to_end(&mut Vec::new()).expect("it ends");
     assert_eq!(class.nobody().post("/enter", &[("secret", &secrets[0])]).status, 403);
     for page in ["/", "/class/exercises/copy", "/class/marks/marks.csv", "/class/marks/marks.json"] {
         let page = teacher.get(page);
