@@ -53,7 +53,7 @@ pub fn with_most_registers(text: &str, most: u32) -> String {
         let (header, after) = rest.split_at(at + length);
         changed += header;
         if after.starts_with('{') && !header[at..].contains(".maxnreg") {
-            changed += &format!(".maxnreg {most} ");
+            changed += &format!(" .maxnreg {most} ");
         }
         rest = after;
     }
@@ -220,7 +220,7 @@ $L__info_string0:
 ";
         let limited = with_most_registers(text, 57);
         let expected =
-            text.replace(".maxntid 64\n{", ".maxntid 64\n.maxnreg 57 {").replace("three{", "three.maxnreg 57 {");
+            text.replace(".maxntid 64\n{", ".maxntid 64\n .maxnreg 57 {").replace("three{", "three .maxnreg 57 {");
         assert_eq!(limited, expected);
     }
 
