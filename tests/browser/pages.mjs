@@ -9,8 +9,15 @@ const [executablePath, site, screenshots] = process.argv.slice(2);
 export const address = site;
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const LOOKS = [[1280, "light"], [1280, "dark"], [400, "light"], [400, "dark"]];
-/// The browser, which `site.mjs` closes.
-export const browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu"] });
+const launched = (flags) => chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu", ...flags] });
+/// The browser, which `site.mjs` closes. Pages run too shortly for V8's second compiler of WebAssembly, a quarter of the work.
+export let browser = await launched(["--js-flags=--liftoff-only"]);
+
+/// From now on the browser is as readers have it, to be measured.
+export async function unchanged() {
+  await browser.close();
+  browser = await launched([]);
+}
 
 /// Waits until the page shows what its setting says.
 export const settled = (page) => page.waitForSelector('#results[aria-busy="false"]');
