@@ -152,8 +152,8 @@ jit_linker! {
         with(handle, |job| match linked(&job.inputs) {
             Ok(text) => {
                 let text = match job.registers {
-                    Some(most) => with_most_registers(&text, most),
-                    None => text,
+                    Some(most) if most > 0 => with_most_registers(&text, most),
+                    _ => text,
                 };
                 job.image = wrap(&text);
                 Ok(())

@@ -74,8 +74,10 @@ fn carry_out(state: &mut State, stream: Handle, work: &Work, begins: f64) -> Don
             let event = state.event_mut(*event)?;
             let (at, behind) = (event.at.unwrap_or(0.0), event.behind.clone());
             if let Some(shared) = event.shared.clone().filter(|shared| !shared.is_reached()) {
-                // Another process's work, perhaps: as a function of the host.
-                call(stream, move || shared.wait())?;
+                // Another process's work, perhaps: as a function of the host. Recordings from now on may be
+                // behind this wait.
+                let number = shared.recorded();
+                call(stream, move || shared.wait(number))?;
             }
             let stream = state.stream_mut(stream)?;
             stream.behind.retain(|behind| !behind.is_reached());

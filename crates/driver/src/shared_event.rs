@@ -6,7 +6,6 @@ use std::fs::File;
 use std::io;
 use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::fs::FileExt;
-use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -63,9 +62,13 @@ impl SharedEvent {
         });
     }
 
-    /// Waits for the last recording so far.
-    pub fn wait(&self) {
-        let number = self.change(|progress| progress.recorded);
+    /// The number of the last recording so far.
+    pub fn recorded(&self) -> u64 {
+        self.change(|progress| progress.recorded)
+    }
+
+    /// Waits for a recording.
+    pub fn wait(&self, number: u64) {
         while !self.change(|progress| progress.has_ended(number)) {
             std::thread::sleep(PAUSE);
         }
@@ -99,6 +102,13 @@ impl SharedEvent {
 impl Progress {
     /// Whether a recording has ended. One of a process that is gone has.
     fn has_ended(&self, number: u64) -> bool {
-        self.ended >= number || !Path::new(&format!("/proc/{}", self.process)).exists()
+        self.ended >= number || is_gone(self.process)
     }
+}
+
+/// Whether a process has ended, also if its parent has not asked for its exit code yet.
+fn is_gone(process: u64) -> bool {
+    let Ok(stat) = std::fs::read_to_string(format!("/proc/{process}/stat")) else { return true };
+    // The state follows the name, which may contain anything.
+    stat.rsplit_once(") ").is_some_and(|(_, state)| state.starts_with(['Z', 'X']))
 }

@@ -230,7 +230,7 @@ driver! {
             (event.behind.clone(), event.shared.clone())
         };
         behind.into_iter().for_each(Behind::wait);
-        shared.into_iter().for_each(|shared| shared.wait());
+        shared.into_iter().for_each(|shared| shared.wait(shared.recorded()));
         let mut state = ready()?;
         let at = state.event_mut(event)?.at.unwrap_or(0.0);
         state.host = state.host.max(at);

@@ -129,3 +129,22 @@ fn wait(driver: &Driver) {
     // The other's recording.
     assert_eq!((driver.cuEventSynchronize(event), driver.read(memory, 2)), (0, vec![10, 12]));
 }
+
+#[test]
+fn a_wait_is_for_the_recording_before_it() {
+    static GO_ON: AtomicBool = AtomicBool::new(false);
+    unsafe extern "C" fn pause(_: *mut c_void) {
+        while !GO_ON.load(Relaxed) {
+            std::thread::yield_now();
+        }
+    }
+    let driver = Driver::new();
+    let (mut event, mut stream) = (0, 0);
+    assert_eq!((driver.cuStreamCreate(&mut stream, 1), driver.cuEventCreate(&mut event, 6)), (0, 0));
+    assert_eq!(driver.cuLaunchHostFunc(stream, Some(pause), null_pointer()), 0);
+    assert_eq!((driver.cuEventRecord(event, stream), driver.cuStreamWaitEvent(stream, event, 0)), (0, 0));
+    // This recording is behind the wait, which must not wait for it.
+    assert_eq!((driver.cuEventRecord(event, stream), driver.cuEventQuery(event)), (0, NOT_READY));
+    GO_ON.store(true, Relaxed);
+    assert_eq!((driver.cuStreamSynchronize(stream), driver.cuEventQuery(event)), (0, 0));
+}

@@ -18,9 +18,8 @@ use crate::{Checks, InvalidLaunch, Launch, LaunchError, Memory, Report};
 const MOST_COPIED: u64 = 1 << 29;
 
 /// With lent memory, a launch that runs again counts as waiting for its owner after so many more
-/// warp instructions than the first time, or after this many.
+/// warp instructions than the first time.
 const MORE_STEPS: u64 = 1 << 20;
-const MOST_STEPS: u64 = 1 << 28;
 
 /// Runs `launch` with `run`, and a sample of it with `time` on a model, where `place` says how it
 /// runs. `writes`: whether it may change memory.
@@ -51,7 +50,7 @@ pub(super) fn with_predicted_time(
     {
         return Ok(Report { prediction: Some(Predicted::TOO_SMALL), ..run(&plain)? });
     }
-    if !writes {
+    if !writes && !memory.has_lent() {
         let prediction = Some(predicted(time(&on_model)));
         return Ok(Report { prediction, ..run(&plain)? });
     }
@@ -86,7 +85,7 @@ fn predicted(timed: Result<Report, LaunchError>) -> Predicted {
 
 /// The limit of steps for a launch that ran with this report, and runs again.
 pub(super) fn more_steps(report: &Report) -> u64 {
-    report.counters().instructions_executed.saturating_add(MORE_STEPS).min(MOST_STEPS)
+    report.counters().instructions_executed.saturating_add(MORE_STEPS)
 }
 
 /// Whether a launch ended because it waited.

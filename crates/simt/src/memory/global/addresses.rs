@@ -48,6 +48,8 @@ impl Addresses {
     /// Takes a range for so many bytes, from a multiple of `alignment`, a power of two, on.
     pub fn take(&mut self, bytes: u64, alignment: u64) -> Option<u64> {
         let alignment = alignment.max(SPACING);
+        // Not even if all that was freed could be taken again.
+        range(GLOBAL_BASE, bytes).filter(|all| all.end <= END)?;
         let fresh = self.next.checked_next_multiple_of(alignment).and_then(|start| range(start, bytes));
         if let Some(fresh) = fresh.filter(|fresh| fresh.end <= END) {
             self.release(self.next..fresh.start);

@@ -141,17 +141,20 @@ fn claimed(exchanged: impl Fn(u16) -> Told + Send + Sync + 'static) -> Result<St
         "/keys" => Told::Json(json!({ "keys": [key(0, "one").as_verification_key()] })),
         _ => exchanged(port),
     };
-    claim(asked).0
+    claim(LONGEST, asked).0
 }
 
-/// What comes of a sign-in at a server that knows its port.
-fn claim(asked: impl Fn(&str, u16) -> Told + Send + Sync + 'static) -> (Result<String, Why>, Provider) {
+/// What comes of a sign-in at a server that knows its port, within this time.
+fn claim(
+    within: Duration,
+    asked: impl Fn(&str, u16) -> Told + Send + Sync + 'static,
+) -> (Result<String, Why>, Provider) {
     let own = Arc::new(AtomicUsize::new(0));
     let known = Arc::clone(&own);
     let port = serve(move |path, _| asked(path, known.load(Ordering::Relaxed) as u16));
     own.store(usize::from(port), Ordering::Relaxed);
     let (provider, begun) = (provider(port), Instant::now());
-    let claim = provider.claim(&secret(), "code".to_owned(), begun + PATIENCE);
+    let claim = provider.claim(&secret(), "code".to_owned(), begun + within);
     assert!(begun.elapsed() < LONGEST);
     (claim, provider)
 }
@@ -198,7 +201,7 @@ fn a_token_that_was_not_asked_for_is_refused() {
 #[test]
 fn a_provider_may_change_its_keys() {
     let asked = AtomicUsize::new(0);
-    let (claim, provider) = claim(move |path, port| match path {
+    let (claim, provider) = claim(LONGEST, move |path, port| match path {
         "/.well-known/openid-configuration" => Told::Json(metadata(&address(port))),
         // Those of yesterday at first.
         "/keys" => {
@@ -234,7 +237,7 @@ fn an_answer_that_is_none_is_said_in_time() {
     };
     for at in ["/.well-known/openid-configuration", "/keys", "/token"] {
         for number in 0..troubles().len() {
-            let (answered, _) = claim(move |path, port| match path {
+            let (answered, _) = claim(PATIENCE, move |path, port| match path {
                 path if path == at => troubles().into_iter().nth(number).unwrap(),
                 "/.well-known/openid-configuration" => Told::Json(metadata(&address(port))),
                 "/keys" => Told::Json(json!({ "keys": [] })),
@@ -244,7 +247,7 @@ fn an_answer_that_is_none_is_said_in_time() {
         }
     }
     // It says that it is another.
-    let (answered, provider) = claim(|_, _| Told::Json(metadata("https://evil.example")));
+    let (answered, provider) = claim(LONGEST, |_, _| Told::Json(metadata("https://evil.example")));
     assert!(is_unreachable(answered));
     assert!(is_unreachable(provider.address(&secret(), false, Instant::now() + PATIENCE)));
 }
@@ -255,7 +258,7 @@ fn who_must_type_the_password_again_is_asked_to() {
         "/keys" => Told::Json(json!({ "keys": [] })),
         _ => Told::Json(metadata(&address(port))),
     };
-    let (_, provider) = claim(asked);
+    let (_, provider) = claim(LONGEST, asked);
     let address = |asks| provider.address(&secret(), asks, Instant::now() + LONGEST).unwrap();
     assert!(address(true).contains("prompt=login") && !address(false).contains("prompt"), "{}", address(true));
     assert!(address(false).contains("code_challenge_method=S256"), "{}", address(false));
