@@ -1,6 +1,6 @@
 // Signs in to a class with accounts of an identity provider, as `cargo xtask browser` calls it: node openid.mjs BROWSER ADDRESS
-// SCREENSHOTS COURSE PROVIDER [ONLY]. The provider is `crates/learn/tests/class/provider`, for the browser another site. Nothing
-// may be on the console of the class's pages, but that one is not signed in.
+// SCREENSHOTS COURSE PROVIDER [ONLY]. The provider is `crates/learn/tests/class/provider`; to the browser it is another site.
+// On the class's pages the console must stay empty, except for the statuses 401 and 403.
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -106,7 +106,7 @@ fn memory_ends_where_the_flag_says() {
     fails(run("4K", "u32[1025]"), 2, &["argument u32[1025]", "4.00 KiB", " (--memory-limit allows 4.00 KiB)\n"]);
     fails(run("4095", "u32[1024]=rand:1"), 2, &["argument u32[1024]=rand:1", "memory"]);
     fails(run("0", "u32[1]"), 2, &["--memory-limit", "give at least 1 byte"]);
-    // The host has less, which is checked before random numbers are made.
+    // The host has less memory than that. This is checked before random numbers are made.
     fails(run("8191G", "u32[2000000000000]=rand:1"), 2, &["argument u32[2000000000000]=rand:1", "7.28 TiB", "memory"]);
     for wrong in ["4Q", "-1", "1.5G", "17179869184G"] {
         fails(run(wrong, "u32[1]"), 2, &["--memory-limit"]);

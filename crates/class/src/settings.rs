@@ -112,7 +112,8 @@ pub struct Limits {
     pub body_bytes: usize,
     /// Bytes of a student's file.
     pub source_bytes: usize,
-    /// Seconds of processor time that a student's runs may take in each hour of the clock.
+    /// Seconds that a student's runs may cost in each hour of the clock. A run costs its processor
+    /// time, or half of its time on a worker if that is more.
     pub seconds_per_hour: u32,
     /// Runs of a student that may wait.
     pub waiting_per_student: u32,

@@ -112,8 +112,8 @@ pub(super) struct Part {
     /// The whole module, or, of a built-in image, all of it but the kernels.
     pub module: Rc<ptx::Module>,
     pieces: Option<ptx::Pieces>,
-    /// The kernels that name a variable of the module, or may: of a built-in image. A GPU's driver
-    /// has to know.
+    /// Of a built-in image: the kernels that name, or may name, a variable of the module. Only a GPU
+    /// needs them: its driver compiles these kernels together.
     with_variables: OnceCell<Vec<String>>,
 }
 

@@ -117,7 +117,7 @@ driver! {
         to.check()?;
         let state = ready()?;
         let event = state.events.get(&event).ok_or(Status::INVALID_HANDLE)?;
-        // Another process's, too, has a file, but not for others.
+        // An event that was opened has a file, too, but cannot be exported again.
         let shared = event.shared.as_ref().filter(|_| event.flags & 4 != 0).ok_or(Status::INVALID_VALUE)?;
         to.put(Shared::new(EVENT, shared.descriptor(), SharedEvent::BYTES))
     }

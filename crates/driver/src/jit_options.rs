@@ -35,7 +35,7 @@ impl JitOptions {
         all
     }
 
-    /// A text with what they say of it.
+    /// The PTX text with these options applied.
     pub fn applied(self, ptx: &str) -> Cow<'_, str> {
         match self.registers {
             Some(most) if most > 0 => with_most_registers(ptx, most).into(),

@@ -170,7 +170,7 @@ pub fn info(function: &Function) -> Done<&KernelInfo> {
     function.program.kernel(&function.name).ok_or(Status::INVALID_HANDLE)
 }
 
-/// The registers of a thread, as predicted; what cannot run has as many as most kernels.
+/// The registers of a thread, as estimated; 32 for a kernel that cannot run.
 pub fn registers(function: &Function, gpu: &Model) -> u32 {
     function.program.registers(&function.name, gpu).ok().flatten().unwrap_or(32)
 }

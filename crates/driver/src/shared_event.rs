@@ -44,7 +44,7 @@ impl SharedEvent {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).as_raw_fd()
     }
 
-    /// Notes a recording that ends when the host has come to these places.
+    /// Records the event. The recording ends once the host functions before it are done.
     pub fn record(self: &Arc<Self>, behind: Vec<Behind>) {
         let number = self.change(|progress| {
             progress.recorded += 1;
@@ -79,7 +79,7 @@ impl SharedEvent {
         self.change(|progress| progress.has_ended(progress.recorded))
     }
 
-    /// Looks at the file, and changes it.
+    /// Reads the file under its lock, and writes it back if `work` changed it.
     fn change<T>(&self, work: impl FnOnce(&mut Progress) -> T) -> T {
         let file = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         // A file in memory can be locked, read and written.
@@ -100,7 +100,7 @@ impl SharedEvent {
 }
 
 impl Progress {
-    /// Whether a recording has ended. One of a process that is gone has.
+    /// Whether a recording has ended. If the process that recorded last is gone, all have.
     fn has_ended(&self, number: u64) -> bool {
         self.ended >= number || is_gone(self.process)
     }

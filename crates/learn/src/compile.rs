@@ -38,7 +38,7 @@ pub const JOB_VARIABLE: &str = "LEARN_JOB";
 /// How many job numbers a process may use.
 const JOBS_APART: usize = 1000;
 
-/// The longest PTX that is kept: the longest of the course has some hundred kilobytes.
+/// The most bytes of PTX that a file may compile to. A file with more is rejected.
 const LONGEST_PTX: usize = 16 << 20;
 
 /// The crate around the student's file.
@@ -342,7 +342,7 @@ impl Compiler {
         match self.compile_alone(text)? {
             Ok(ptx) if ptx.len() > LONGEST_PTX => Ok(Compiled::Rejected(format!(
                 "error: this file compiles to {} MiB of PTX, and {} MiB are allowed: make its constants smaller\n",
-                ptx.len() >> 20,
+                ptx.len().div_ceil(1 << 20),
                 LONGEST_PTX >> 20
             ))),
             Ok(ptx) => {

@@ -68,9 +68,9 @@ impl Store {
             if student.id.is_empty() || student.id.contains('\0') {
                 return Err(Error::Usage(format!("{:?} is no key of a student", student.id)));
             }
-            // A file with marks cannot have both on every system.
+            // Files of marks are named after ids, and some file systems ignore case.
             if let Some(id) = known.get(&student.id.to_lowercase()).filter(|id| **id != student.id) {
-                return Err(Error::Usage(format!("the id {:?} is there as {id:?}: write it so", student.id)));
+                return Err(Error::Usage(format!("the id {:?} exists as {id:?}: use that spelling", student.id)));
             }
             let query = "INSERT INTO students (id, name, email, added, served, spent_hour, spent)
                 VALUES ($1, $2, $3, $4, 0, 0, 0)

@@ -3,8 +3,8 @@
 //!
 //! The order is fair: of the students who have a job waiting and none running, the one is served
 //! whose last job began longest ago; and a student's jobs in the order in which they came. Jobs to
-//! judge again come after all others. A student whose processor time in this hour is used up waits
-//! for the next hour. A job that may begin has the seconds of a file, whatever is left of the hour:
+//! judge again come after all others. A student whose time in this hour is used up waits for the
+//! next hour. A job that may begin has the seconds of a file, whatever is left of the hour:
 //! else it would time out for good. So the hour is overdrawn by one file at most. A job costs its
 //! processor time, and at least half of the time for which it had the worker: host code may sleep.
 //!

@@ -23,7 +23,7 @@ fn a_roster_may_come_again() {
         assert!(store.add_students(&[student("d", "Dora"), student("", "?")], 3).await.is_err());
         assert_eq!(store.student("d").await.unwrap(), None);
         let other = store.add_students(&[student("d", "Dora"), student("A", "Anna")], 3).await.unwrap_err();
-        assert_eq!(other.to_string(), "the id \"A\" is there as \"a\": write it so");
+        assert_eq!(other.to_string(), "the id \"A\" exists as \"a\": use that spelling");
     });
 }
 

@@ -59,7 +59,7 @@ fn wait_until(mut done: impl FnMut(&HashMap<usize, Queue>) -> bool) {
     }
 }
 
-/// Gives a stream something to do that is none of the device's.
+/// Queues a host function on a stream.
 pub fn call(stream: usize, function: impl FnOnce() + Send + 'static) -> Done {
     let mut all = queues();
     let queue = all.entry(stream).or_default();

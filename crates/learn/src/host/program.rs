@@ -249,8 +249,8 @@ impl<'a> Program<'a> {
     }
 }
 
-/// What a program has printed, with the sources of libraries as they name themselves: a panic has
-/// their folder on this machine, which is nobody's business.
+/// A program's output without the folders of its libraries: a panic in a library prints the full
+/// path of the source file. Students see the path within the library only.
 fn without_folders(said: &str) -> String {
     let shown = |line: &str| {
         let end = |folder: &str| line.find(folder).map(|at| at + folder.len());

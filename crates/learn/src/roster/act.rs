@@ -107,7 +107,7 @@ async fn remove(store: &Store, ids: &[String], erase: bool) -> Result<()> {
         store.remove(id, pages::now()).await?;
         if erase {
             store.erase(id).await?;
-            show_line!("All that was kept of {id} is deleted.")?;
+            show_line!("Everything stored about {id} is deleted.")?;
         } else {
             show_line!(
                 "{id} is removed and signed out. The work is kept: `roster add` brings it back, and --erase deletes it."

@@ -50,13 +50,13 @@ enum Action {
         #[arg(long, conflicts_with = "id")]
         teacher: bool,
     },
-    /// Remove students: each is signed out, and on no page and in no marks any more. What they did is
-    /// kept, and is there again if they are added again
+    /// Remove students: sign them out, and leave them out of all pages and marks. Their work is kept,
+    /// and comes back if they are added again
     Remove {
         /// The students
         #[arg(required = true)]
         ids: Vec<String>,
-        /// Delete all that is kept of them, which cannot be undone; also of students removed before
+        /// Also delete their work, for good; also for students removed before
         #[arg(long)]
         erase: bool,
     },

@@ -40,7 +40,7 @@ const LONGEST_PAGE: usize = 1 << 20;
 const PLACES: usize = 100;
 const LONGEST_MESSAGE: usize = 400;
 
-/// The most bytes of compiled kernels that are kept, and after how many jobs to look.
+/// Compiled kernels are deleted beyond so many bytes, which is checked after so many jobs.
 const MOST_CACHED: u64 = 512 << 20;
 const LOOKED_AFTER: u32 = 16;
 

@@ -524,7 +524,7 @@ fn a_student_who_was_removed_is_signed_out_and_on_no_page() {
     assert_eq!(anna.get("/").status, 401, "what ended stays so");
     class.person(&again).get(&format!("/runs/{run}")).page(&["submitted"]);
     let said = class.roster(&["remove", "--erase", "anna"]).succeeds();
-    assert_eq!(said, "All that was kept of anna is deleted.\n");
+    assert_eq!(said, "Everything stored about anna is deleted.\n");
     assert_eq!((class.person(&again).get("/").status, teacher.get(&format!("/runs/{run}")).status), (401, 404));
     class.roster(&["remove", "--erase", "anna"]).refuses(&["there is no student 'anna'"]);
     class.end();

@@ -1,9 +1,8 @@
 //! A set-associative cache: lines of up to four sectors, each present or not, with
 //! least-recently-used replacement. Holds no data and knows no addresses, only line numbers.
 //!
-//! To empty a cache takes no time: lines that were last used before that count as absent. So the
-//! lines of a large cache are kept for the next one of that size, which begins empty; to make
-//! megabytes of zeroes takes longer than a small launch.
+//! Emptying a cache only sets a mark: lines last used before it count as absent. So a large cache can
+//! leave its lines to the next one of the same size, which begins empty without zeroing megabytes.
 
 use std::sync::{Mutex, PoisonError};
 

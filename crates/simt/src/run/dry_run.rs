@@ -6,10 +6,10 @@
 //! would without checks. The findings are those of a launch without a model; counters, memory and
 //! output are those of a launch without checks.
 //!
-//! With lent memory, which its owner may write meanwhile, the run with the checks is the one that
-//! stays, and that on the model, for the counters alone, has a copy of such memory. If the kernel
-//! waits for what the owner writes, the run on the model ends by a limit of steps, and the report
-//! has no counters of the model.
+//! With lent memory, which its owner may write during the launch, it is the other way round: memory
+//! and output are those of the run with the checks. The run on the model is for the counters alone,
+//! on a copy of the lent memory. If the kernel waits for what the owner writes, that run ends at a
+//! limit of steps, and the report has no counters of the model.
 //!
 //! A trap in the first run ends the launch: memory and output are as that run left them. A kernel
 //! whose blocks wait for later ones traps there, although the model alone would run it.

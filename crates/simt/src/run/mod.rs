@@ -69,8 +69,8 @@ impl Program {
     }
 
     /// Registers that a thread of a kernel has on this GPU, by an estimate, within `.maxnreg` and
-    /// what launch bounds leave: `ptxas` decides, and PTX does not say. `docs/TIME.md` compares
-    /// estimates with measurements. `None` for a model without times.
+    /// what launch bounds leave: `ptxas` decides, and PTX does not say. `None` for a model without
+    /// times.
     pub fn registers(&self, kernel: &str, model: &Model) -> Result<Option<u32>, LaunchError> {
         let kernel = self.named(kernel)?;
         let code = kernel.code.as_ref().map_err(|error| LaunchError::Unsupported(error.clone()))?;

@@ -52,7 +52,7 @@ export const runOf = (form, file, say, show) => {
     saved: file.know,
     waiting({ position, out_of_time: isOutOfTime }) {
       step("waiting");
-      const used = "Your processor time of this hour is used up: this run waits for the next hour.";
+      const used = "Your computing time for this hour is used up: this run waits for the next hour.";
       if (isOutOfTime) say(used);
       else say(position > 1 ? `In the queue: ${position - 1} before you.` : "In the queue: you are next.");
     },

@@ -1,5 +1,5 @@
-// Times in the reader's own zone, which is named: an hour may be there twice, and a machine's zone may be wrong. Without
-// scripts they stay in UTC.
+// Times in the reader's own zone, which is named: an hour occurs twice when summer time ends, and a computer's zone may be
+// wrong. Without scripts they stay in UTC.
 
 const date = { year: "numeric", month: "short", day: "numeric" };
 const format = new Intl.DateTimeFormat(undefined, { ...date, hour: "numeric", minute: "2-digit", timeZoneName: "short" });

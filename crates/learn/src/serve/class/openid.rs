@@ -191,7 +191,7 @@ impl Provider {
         let token = tokens.extra_fields().id_token().ok_or_else(|| Why::Refused("there is no ID token".to_owned()))?;
         let nonce = Nonce::new(of.nonce());
         let claims = match token.claims(&client.id_token_verifier(), &nonce) {
-            // Its keys may be others now.
+            // The provider may have changed its keys.
             Err(ClaimsVerificationError::SignatureVerification(_)) => {
                 *self.known.lock().unwrap_or_else(PoisonError::into_inner) = None;
                 token.claims(&self.client(until)?.id_token_verifier(), &nonce)
@@ -435,7 +435,7 @@ pub async fn back(State(server): State<Arc<Server>>, headers: HeaderMap, Query(s
         return Err(over());
     }
     let answered = end(&server, of, said, path(&to)).await;
-    // The wrong account is not taken again unasked.
+    // After a refusal, the next sign-in asks for the password, so that another account can be used.
     let asks = asking(&server.settings, answered.is_err());
     // Whatever came of it, it has ended.
     let gone = sign_in::cookie(&server.settings, &cookie_name(&server.settings), "", 0);

@@ -29,7 +29,7 @@ pub fn is_ours(address: &str, method: &Method, headers: &HeaderMap) -> bool {
 pub fn is_for_us(address: &str, headers: &HeaderMap) -> bool {
     let host = address.split_once("://").map_or(address, |(_, host)| host);
     let mut named = headers.get_all(header::HOST).iter();
-    // A proxy may have looked at another one of two.
+    // Of two Host headers, a proxy may have checked the other one.
     named.next().is_some_and(|value| value.as_bytes().eq_ignore_ascii_case(host.as_bytes())) && named.next().is_none()
 }
 

@@ -127,7 +127,7 @@ fn waits(position: Option<Position>) -> Markup {
     html! {
         p.card role="status" {
             @match position {
-                Some(position) if position.out_of_time => "Your processor time of this hour is used up: this run waits for the next hour.",
+                Some(position) if position.out_of_time => "Your computing time for this hour is used up: this run waits for the next hour.",
                 Some(position) if position.ahead > 0 => { "In the queue: " (position.ahead) " before you." },
                 Some(_) => "In the queue: you are next.",
                 None => "It is being judged.",

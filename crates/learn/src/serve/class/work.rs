@@ -202,7 +202,7 @@ pub async fn act(
     if text.len() > most {
         return Err(too_long());
     }
-    // PostgreSQL keeps none.
+    // PostgreSQL cannot store a zero byte.
     if text.contains('\0') || sent.base.contains('\0') {
         return Err(said(StatusCode::BAD_REQUEST, "No text", "The text contains a zero byte."));
     }
