@@ -102,6 +102,9 @@ export async function story() {
   await settled(page);
   if (!(await status(page)).startsWith("Cancelled")) wrong.push(`not cancelled: ${await status(page)}`);
   await set(page, "m", "32");
+  // On a busy machine the page takes its time to begin.
+  await page.waitForFunction(() => !document.getElementById("status").textContent.startsWith("Cancelled"));
+  await settled(page);
   if (!(await status(page)).includes("warp instructions")) wrong.push(`no run after a cancelled one: ${await status(page)}`);
   await page.context().close();
   return wrong;
