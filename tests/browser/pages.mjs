@@ -9,16 +9,8 @@ const [executablePath, site, screenshots] = process.argv.slice(2);
 export const address = site;
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const LOOKS = [[1280, "light"], [1280, "dark"], [400, "light"], [400, "dark"]];
-const launched = (flags) => chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu", ...flags] });
-/// The browser, which `site.mjs` closes. V8 compiles WebAssembly with its baseline compiler alone: pages run too briefly for the
-/// optimising one to pay.
-export let browser = await launched(["--js-flags=--liftoff-only"]);
-
-/// Restarts the browser with V8's default flags, for measurements.
-export async function unchanged() {
-  await browser.close();
-  browser = await launched([]);
-}
+/// The browser, which `site.mjs` closes.
+export const browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu"] });
 
 /// Waits until the page shows what its setting says.
 export const settled = (page) => page.waitForSelector('#results[aria-busy="false"]');

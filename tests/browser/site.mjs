@@ -4,7 +4,7 @@
 // page, and what is wrong below it; then how long the first page takes, and how fast a kernel runs.
 
 import { back, complete, controls, goals, responsive, speed, story } from "./labs.mjs";
-import { address, browser, looks, open, settled, unchanged } from "./pages.mjs";
+import { address, browser, looks, open, settled } from "./pages.mjs";
 import { copied, endless, example, faults, others, reloaded } from "./own.mjs";
 import { typed } from "./pattern.mjs";
 import { phone } from "./phone.mjs";
@@ -80,7 +80,6 @@ await Promise.all(Array.from({ length: AT_ONCE }, async () => {
 }));
 // Alone, because it is measured.
 if ("speed".includes(only)) {
-  await unchanged();
   await done({ name: "the first picture over a slow line", check: () => slow(labs) });
   await done({ name: "speed", check: speed });
   await done({ name: "answers", check: () => responsive(labs) });
