@@ -292,7 +292,7 @@ fn addresses_are_used_again() {
     assert!(text(&done.stderr).contains("use after free"), "{}", text(&done.stderr));
 }
 
-/// The limit of the host is told, with how much was asked for.
+/// If the host lacks memory, the message says how many bytes were asked for.
 #[test]
 fn what_the_host_has_no_memory_for_is_refused() {
     let test = "memory::what_the_host_has_no_memory_for_is_refused";

@@ -309,7 +309,10 @@ mod tests {
                 "thread 'main' panicked at /home/a/.rustup/lib/rustlib/src/rust/library/std/src/thread.rs:7:\nmore\n",
                 "thread 'main' panicked at library/std/src/thread.rs:7:\nmore\n",
             ),
-            ("at /root/.cargo/registry/src/index-1/cust-0.3.2/src/error.rs:7", "at index-1/cust-0.3.2/src/error.rs:7"),
+            (
+                "at /home/b/.cargo/registry/src/index-1/cust-0.3.2/src/error.rs:7",
+                "at index-1/cust-0.3.2/src/error.rs:7",
+            ),
             ("/x/y\r\n\n  z", "/x/y\r\n\n  z"),
         ] {
             assert_eq!(without_folders(said), wanted);

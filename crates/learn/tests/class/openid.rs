@@ -236,7 +236,7 @@ fn an_account_of_the_roster_signs_in_and_no_other() {
     assert!(!log.contains(SECRET) && !log.contains("code="), "{log}");
 }
 
-/// As many as may wait for it wait, and no longer than a question may take; the others are told at once.
+/// A bounded number of sign-ins wait for the provider, each for a bounded time; others are refused at once.
 #[test]
 fn a_provider_that_hangs_holds_nobody_for_long() {
     // The system accepts connections, and nobody answers.

@@ -117,8 +117,8 @@ pub(crate) fn token(text: &[u8], at: usize) -> Option<Token> {
 }
 
 /// The first brace at `at` or later that is neither in a comment nor in a string, and its position;
-/// `at` is in neither. This is many times as fast as to read the tokens in between: most lines have
-/// no brace, and what a line without one has does not matter unless a comment goes on after it.
+/// `at` is in neither. This is many times as fast as reading the tokens in between: most lines have
+/// no brace, and such a line matters only if a comment begins on it and continues on the next.
 pub(crate) fn brace(text: &[u8], at: usize) -> Option<(TokenKind, usize)> {
     let mut at = at;
     loop {
