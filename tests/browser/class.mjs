@@ -201,7 +201,7 @@ async function looksOf(name) {
       if (name === "exercise") await ready(page, editor);
       await page.waitForLoadState("networkidle");
     },
-    `class-${editor}-${name}`,
+    { name: `class-${editor}-${name}` },
   );
 }
 

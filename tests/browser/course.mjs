@@ -211,7 +211,7 @@ async function looksOf(name) {
       for (const summary of await page.locator("details:not([open]) > summary").all()) if (await summary.isVisible()) await summary.click();
       if (!(await status(page))) throw new Error("no status");
     },
-    `course-${editor}-${name}`,
+    { name: `course-${editor}-${name}` },
   );
 }
 

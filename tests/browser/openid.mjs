@@ -97,6 +97,6 @@ const jobs = {
   "an account signs in, solves and signs out": solved,
   "accounts that are refused": refused,
   "who is not signed in, its looks": async () =>
-    (await looks("", () => {}, "class-openid-in")).filter((it) => !/status of 401/.test(it)),
+    (await looks("", () => {}, { name: "class-openid-in" })).filter((it) => !/status of 401/.test(it)),
 };
 await check("class, accounts", jobs, only, "openid.mjs");

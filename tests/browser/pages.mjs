@@ -9,25 +9,44 @@ const [executablePath, site, screenshots] = process.argv.slice(2);
 export const address = site;
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const LOOKS = [[1280, "light"], [1280, "dark"], [400, "light"], [400, "dark"]];
-/// The browser, which `site.mjs` closes.
-export const browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu"] });
+const launched = (flags) => chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu", ...flags] });
+/// The browser, which `site.mjs` closes. V8 compiles WebAssembly with its baseline compiler alone: pages run too briefly for the
+/// optimising one to pay.
+export let browser = await launched(["--js-flags=--liftoff-only"]);
+
+/// Restarts the browser with V8's default flags, for measurements.
+export async function unchanged() {
+  await browser.close();
+  browser = await launched([]);
+}
 
 /// Waits until the page shows what its setting says.
 export const settled = (page) => page.waitForSelector('#results[aria-busy="false"]');
 export const status = (page) => page.locator("#status").textContent();
 
-/// Sets a control, as a reader does, and waits for what the page says.
+/// Sets a control, as a reader does, and waits until the page has run what it says: the page is busy, and then no more.
 export async function set(page, name, value) {
   await page.evaluate(
     ([name, value]) => {
+      const results = document.getElementById("results");
+      const ran = new Promise((done) => {
+        let began = false;
+        const observer = new MutationObserver((records) => {
+          const states = [...records.slice(1).map(({ oldValue }) => oldValue), results.getAttribute("aria-busy")];
+          began ||= states.includes("true");
+          if (!began || states.at(-1) !== "false") return;
+          observer.disconnect();
+          done();
+        });
+        observer.observe(results, { attributeFilter: ["aria-busy"], attributeOldValue: true });
+      });
       const control = document.getElementById("setting").elements[name];
       control[control.type === "checkbox" ? "checked" : "value"] = value;
       control.dispatchEvent(new Event("input", { bubbles: true }));
+      return ran;
     },
     [name, value],
   );
-  await page.waitForTimeout(450);
-  await settled(page);
 }
 
 /// A page of its own, which reports what goes wrong on it.
@@ -61,9 +80,13 @@ const wide = (page) =>
     return wrong;
   });
 
-/// What axe finds. Rows and drawings repeat: axe sees some of them.
-async function accessible(page) {
-  const { violations } = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ["violations"], preload: false }));
+/// What axe finds. Rows and drawings repeat: axe sees some of them. In the dark only colours differ.
+async function accessible(page, colorScheme) {
+  const runOnly = colorScheme === "dark" ? { type: "rule", values: ["color-contrast", "link-in-text-block"] } : undefined;
+  const { violations } = await page.evaluate(
+    (options) => globalThis.axe.run(document, options),
+    { resultTypes: ["violations"], preload: false, ...(runOnly && { runOnly }) },
+  );
   return violations.map(({ id, help, nodes }) => `axe: ${id}: ${help}: ${nodes[0].html.slice(0, 160)}`);
 }
 
@@ -75,25 +98,31 @@ async function thin(page) {
   await page.evaluate(axe);
 }
 
-/// A page at every width and in every scheme. Its screenshots have this name.
-export async function looks(path, ready, name = path.replace(".html", "")) {
+/// A page at every width and in every scheme: when it is ready, how wide it is, and, after all else that is done with it, what axe
+/// finds. Its screenshots have its name.
+export async function looks(path, ready, { name = path.replace(".html", ""), then = async () => {} } = {}) {
   const wrong = [];
   const page = await open(path, wrong);
   await ready(page, wrong);
+  const look = async ([width, colorScheme]) => {
+    await page.setViewportSize({ width, height: 900 });
+    await page.emulateMedia({ colorScheme });
+  };
   const each = async (check) => {
     for (const [width, colorScheme] of LOOKS) {
-      await page.setViewportSize({ width, height: 900 });
-      await page.emulateMedia({ colorScheme });
-      const found = await check(`${name}-${width}-${colorScheme}.png`);
+      await look([width, colorScheme]);
+      const found = await check(colorScheme, `${name}-${width}-${colorScheme}.png`);
       wrong.push(...found.map((problem) => `at ${width} pixels, ${colorScheme}: ${problem}`));
     }
   };
-  await each(async (file) => {
+  await each(async (_, file) => {
     if (screenshots) await page.screenshot({ path: join(screenshots, file), fullPage: true });
     return wide(page);
   });
+  await look(LOOKS[0]);
+  await then(page, wrong);
   await thin(page);
-  await each(() => accessible(page));
+  await each((colorScheme) => accessible(page, colorScheme));
   await page.context().close();
   return [...new Set(wrong)];
 }

@@ -5,7 +5,6 @@ const says = (page) => page.locator("#says").textContent();
 
 async function type(page, index) {
   await page.locator('[name="index"]').fill(index);
-  await page.waitForTimeout(50);
   await settled(page);
 }
 

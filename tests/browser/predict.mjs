@@ -1,11 +1,9 @@
 // An exercise to explain, in a browser.
 import { readFileSync } from "node:fs";
-import { open, status } from "./pages.mjs";
+import { status } from "./pages.mjs";
 
 /// A wrong answer is not explained before it is asked for; right ones solve the exercise.
-export async function predicted(path) {
-  const wrong = [];
-  const page = await open(path, wrong);
+export const predicted = (path) => async (page, wrong) => {
   const said = (form) => form.locator(".said").textContent();
   const name = path.replace(".html", "");
   const solution = readFileSync(new URL(`../../exercises/${name}/solution.toml`, import.meta.url), "utf8");
@@ -30,6 +28,4 @@ export async function predicted(path) {
     await page.waitForSelector(`[data-question="${question}"][data-state="right"]`);
   }
   if (!(await status(page)).startsWith("Solved")) wrong.push(`not solved: ${await status(page)}`);
-  await page.context().close();
-  return wrong;
-}
+};

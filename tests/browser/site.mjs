@@ -1,10 +1,10 @@
-// Opens the site in a browser, as `cargo xtask site --check` calls it: node site.mjs BROWSER ADDRESS [SCREENSHOTS [ONLY]]. Each lab's page must
-// run, at two widths and in both schemes, with nothing on the console and nothing asked of other servers; its controls, steps,
+// Opens the site in a browser, as `cargo xtask site --check` calls it: node site.mjs BROWSER ADDRESS [SCREENSHOTS [ONLY]]. Each
+// lab's page must run, at two widths and in both schemes, with nothing on the console and nothing asked of other servers; its controls, steps,
 // comparison and links must work; an endless run must end when it is cancelled; axe must find nothing. Prints a line for each
-// page, and what is wrong below it; then how long the first page takes, and how fast a kernel runs.
+// page, and what is wrong below it; with ONLY `speed` how long the first page and each lab take, and how fast a kernel runs.
 
-import { back, complete, controls, goals, responsive, speed, story } from "./labs.mjs";
-import { address, browser, looks, open, settled } from "./pages.mjs";
+import { back, complete, responsive, speed, story, used } from "./labs.mjs";
+import { address, browser, looks, open, settled, unchanged } from "./pages.mjs";
 import { copied, endless, example, faults, others, reloaded } from "./own.mjs";
 import { typed } from "./pattern.mjs";
 import { phone } from "./phone.mjs";
@@ -41,10 +41,7 @@ async function dead() {
 report("links", dead);
 report("index.html", () => looks("index.html", async () => {}));
 report("predict.html", () => looks("predict.html", async () => {}));
-for (const exercise of exercises) {
-  report(exercise, () => looks(exercise, settled));
-  report(`${exercise}, its answers`, () => predicted(exercise));
-}
+for (const exercise of exercises) report(exercise, () => looks(exercise, settled, { then: predicted(exercise) }));
 // The script has all chapters.
 for (const page of ["book.html", "script.html", chapters[0]]) report(page, () => looks(page, async () => {}));
 report("pattern.html", () => looks("pattern.html", settled));
@@ -62,13 +59,11 @@ report("links, a picture's file, a page without its frame", taken);
 report("pages without JavaScript", () => without(labs));
 report("Back, and the skip link", back);
 report("32 to 33, a wrong value, a cancelled run", story);
-for (const lab of labs) {
-  report(lab, () => looks(lab, complete));
-  report(`${lab}, its controls`, () => controls(lab));
-  report(`${lab}, its goals`, () => goals(lab));
-}
+for (const lab of labs) report(lab, () => looks(lab, complete, { then: used(lab) }));
 
-let failed = jobs.length === 0;
+report("the first picture over a slow line", () => slow(labs));
+
+let failed = jobs.length === 0 && only !== "speed";
 async function done({ name, check }) {
   const wrong = await check().catch((error) => [error.message.split("\n")[0]]);
   failed ||= wrong.length > 0;
@@ -78,9 +73,9 @@ const left = jobs.values();
 await Promise.all(Array.from({ length: AT_ONCE }, async () => {
   for (const job of left) await done(job);
 }));
-// Alone, because it is measured.
-if ("speed".includes(only)) {
-  await done({ name: "the first picture over a slow line", check: () => slow(labs) });
+// Measured alone, and where it is asked for alone.
+if (only === "speed") {
+  await unchanged();
   await done({ name: "speed", check: speed });
   await done({ name: "answers", check: () => responsive(labs) });
 }
