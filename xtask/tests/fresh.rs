@@ -51,16 +51,21 @@ fn features(arguments: &[&str]) -> BTreeSet<String> {
     text.lines().map(|line| line.trim_end_matches(" (*)").trim_end().to_owned()).collect()
 }
 
-/// With other features of what the simulator depends on, cargo would compile the simulator again.
+/// With other features of what a package depends on, cargo would compile the package again: the
+/// simulator, and in programs what they share besides.
 #[test]
 fn programs_and_tests_share_the_simulator() {
     let package = |line: &str| line.split(' ').take(2).collect::<Vec<_>>().join(" ");
-    let below: BTreeSet<String> =
-        features(&["-p", "coalesce-simt", "-e", "no-dev"]).iter().map(|line| package(line)).collect();
-    let tested = features(&[]);
-    for program in ["host", "learn", "xtask", "coalesce"] {
+    let (tested, with_class) = (features(&[]), features(&["--features", "learn/class"]));
+    for (program, shared) in
+        [("host", "common"), ("learn", "common"), ("coalesce", "common"), ("xtask", "coalesce-simt")]
+    {
+        let below: BTreeSet<String> =
+            features(&["-p", shared, "-e", "no-dev"]).iter().map(|line| package(line)).collect();
         let built = features(&["-p", program, "-e", "no-dev"]);
-        let other: Vec<_> = built.difference(&tested).filter(|line| below.contains(&package(line))).collect();
-        assert!(other.is_empty(), "`cargo test` builds these of {program} with other features: {other:?}");
+        for (tests, with) in [(&tested, ""), (&with_class, " --features learn/class")] {
+            let other: Vec<_> = built.difference(tests).filter(|line| below.contains(&package(line))).collect();
+            assert!(other.is_empty(), "`cargo test{with}` builds these of {program} with other features: {other:?}");
+        }
     }
 }
