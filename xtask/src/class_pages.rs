@@ -11,7 +11,7 @@ use std::process::{Command, Stdio};
 
 use crate::browser::{Error, Tools, copy, file, install};
 use crate::course_pages::Server;
-use crate::program::{Failed, learn_with_class, output};
+use crate::program::{Failed, learn_with_class, output, user_of_class};
 
 /// The exercises of the class.
 const EXERCISES: [&str; 3] = ["guard", "padding", "predict_banks"];
@@ -94,7 +94,8 @@ fn class(root: &Path, program: &Path, folder: &Path, more: &str) -> Result<u16, 
     let students = "name,id,email\nAnna,anna,anna@uni.edu\n\"=1+1, <b>Ben</b>\",ben,\n";
     fs::write(folder.join("students.csv"), students).map_err(file(folder))?;
     let port = free_port(folder)?;
-    fs::write(folder.join("class.toml"), settings(port) + more).map_err(file(folder))?;
+    let settings = format!("{}{}{more}", user_of_class(folder), settings(port));
+    fs::write(folder.join("class.toml"), settings).map_err(file(folder))?;
     learn(root, program, folder, &["add", &folder.join("students.csv").to_string_lossy()])?;
     Ok(port)
 }

@@ -204,6 +204,16 @@ pub fn sibling(package: &str) -> Result<PathBuf, Failed> {
     built(package, &[])
 }
 
+/// The setting by which a class stays root's, if root owns this folder, which this program has made.
+pub fn user_of_class(own: &Path) -> &'static str {
+    #[cfg(unix)]
+    if own.metadata().is_ok_and(|of| std::os::unix::fs::MetadataExt::uid(&of) == 0) {
+        return "user = \"root\"\n";
+    }
+    let _ = own;
+    ""
+}
+
 /// `learn` with the commands for a class, which cargo builds, beside this one.
 ///
 /// # Errors

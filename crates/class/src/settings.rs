@@ -7,6 +7,7 @@
 //! course = "exercises"                    # relative to this file; default: the clone's
 //! database = "class.db"                   # a file of SQLite, or postgres://USER@HOST/NAME
 //! workers = 2                             # that the server starts
+//! user = "class"                          # whom root becomes; default: the owner of the clone
 //! counts = "best"                         # of the submissions in time, or "latest"
 //!
 //! [late]                                  # for all exercises; without it nothing counts when late
@@ -60,6 +61,8 @@ pub struct Settings {
     pub database: String,
     /// How many workers the server starts.
     pub workers: u32,
+    /// The user whom a program that root starts becomes, if it is not the owner of the clone.
+    pub user: Option<String>,
     /// Which submission counts.
     pub counts: Counts,
     /// The exercises, if not all of the course.
@@ -98,7 +101,7 @@ pub enum Counts {
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq)]
 #[serde(default, deny_unknown_fields)]
 pub struct Late {
-    /// Of the points, for each day that has begun.
+    /// Of the points, for each day that has begun: for each 24 hours, also when clocks change.
     pub percent_per_day: f64,
     /// After so many days nothing counts any more; 0: nothing that is late counts.
     pub cut_off_days: u32,
@@ -167,6 +170,7 @@ struct File {
     database: String,
     #[serde(default = "workers")]
     workers: u32,
+    user: Option<String>,
     #[serde(default)]
     counts: Counts,
     #[serde(default)]
@@ -232,12 +236,17 @@ impl Settings {
     /// What is wrong.
     pub fn of(text: &str, folder: &Path) -> Result<Self, String> {
         let file: File = toml::from_str(text).map_err(|error| at_line(text, &error))?;
-        let File { title, address, listen, course, database, workers, counts, late, exercises, limits, openid } = file;
+        let File { title, address, listen, course, database, workers, user, counts, late, exercises, limits, openid } =
+            file;
         if title.trim().is_empty() {
             return Err("title: it is empty".to_owned());
         }
         if workers > MOST_WORKERS {
             return Err(format!("workers = {workers}: at most {MOST_WORKERS}"));
+        }
+        // Links lead there, and no browser finds this machine by the address that stands for all of its own.
+        if address.is_none() && listen.ip().is_unspecified() {
+            return Err(format!("listen = \"{listen}\": write address, too, as browsers reach it: http://NAME:PORT"));
         }
         let written = address.unwrap_or_else(|| format!("http://{listen}"));
         let address = as_browsers_write(&written);
@@ -258,7 +267,7 @@ impl Settings {
             _ => format!("sqlite:{}", folder.join(database).display()),
         };
         let openid = openid.map(|entry| entry.checked(folder)).transpose()?;
-        Ok(Self { title, address, listen, course, database, workers, counts, exercises, limits, openid })
+        Ok(Self { title, address, listen, course, database, workers, user, counts, exercises, limits, openid })
     }
 
     /// Whether browsers reach the server by TLS, so that cookies are sent that way alone.
@@ -368,13 +377,14 @@ mod tests {
     #[test]
     fn everything_can_be_set() {
         let settings = of("title = 'T'\naddress = 'https://c.example'\nlisten = '0.0.0.0:80'\ncourse = 'exercises'\n\
-             database = 'postgres://teacher@db/class'\nworkers = 0\ncounts = 'latest'\n[late]\npercent_per_day = 10\n\
+             database = 'postgres://teacher@db/class'\nworkers = 0\nuser = 'class'\ncounts = 'latest'\n[late]\npercent_per_day = 10\n\
              cut_off_days = 7\n[[exercise]]\nname = 'guard'\npoints = 2\ndeadline = 1970-01-02T01:00:01+01:00\n\
              [[exercise]]\nname = 'padding'\nlate = { cut_off_days = 1 }\n[limits]\nwaiting = 7\n")
         .unwrap();
         assert!(settings.tls());
         assert_eq!(settings.database, "postgres://teacher@db/class");
         assert_eq!(settings.course.as_deref(), Some(Path::new("/class/exercises")));
+        assert_eq!(settings.user.as_deref(), Some("class"));
         assert_eq!((settings.counts, settings.workers, settings.limits.waiting), (Counts::Latest, 0, 7));
         let late = Late { percent_per_day: 10.0, cut_off_days: 7 };
         let guard = Assigned { name: "guard".to_owned(), points: Some(2.0), deadline: Some(DAY + 1000), late };
@@ -403,6 +413,8 @@ mod tests {
             ("workers = 'two'", "line 2: invalid type"),
             ("worker = 2", "line 2: unknown field `worker`"),
             ("workers = 1000", "workers = 1000: at most 256"),
+            ("listen = '0.0.0.0:80'", "listen = \"0.0.0.0:80\": write address, too"),
+            ("listen = '[::]:80'", "listen = \"[::]:80\": write address, too"),
             ("address = 'class.example'", "address = \"class.example\": write https://NAME"),
             ("address = 'http://a@b'", "address = \"http://a@b\": write"),
             ("address = 'HTTPS://:443'", "address = \"HTTPS://:443\": write"),

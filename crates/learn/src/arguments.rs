@@ -103,3 +103,12 @@ pub fn device(text: &str) -> std::result::Result<Where, String> {
         _ => Err("give sim, gpu or gpu:N".to_owned()),
     }
 }
+
+/// The user of a class.
+#[derive(Args, Debug)]
+pub struct User {
+    /// The user whom it becomes if root starts it [default: `user` of class.toml, or the owner of
+    /// the clone]
+    #[arg(long, value_name = "NAME", global = true)]
+    pub user: Option<String>,
+}

@@ -105,10 +105,10 @@ fn run(arguments: Arguments) -> Result<bool> {
         None => student::status(&course()?),
         Some(Command::Run(options)) if options.events => events::run(&course()?, &options),
         Some(Command::Run(RunOptions { run, .. })) => student::run(&course()?, &run),
-        Some(Command::Serve(serve::Options { class: Some(file), plain, .. })) => {
-            serve::serve_class(&file, arguments.course.as_deref(), plain)
-        }
-        Some(Command::Serve(options)) => serve::serve(&course()?, &options),
+        Some(Command::Serve(options)) => match &options.class {
+            Some(file) => serve::serve_class(file, arguments.course.as_deref(), &options),
+            None => serve::serve(&course()?, &options),
+        },
         Some(Command::Roster(options)) => roster::roster(&options, arguments.course.as_deref()),
         Some(Command::Watch(run)) => watch::watch(&course()?, &run),
         Some(Command::Hint(NamedOrNext { name })) => student::hint(&course()?, name.as_deref()),

@@ -12,11 +12,14 @@
 //! *Invariant:* nothing but the sandbox's processes opens a file that the text may have chosen.
 
 use std::cell::Cell;
+#[cfg(feature = "class")]
+use std::fs::TryLockError;
 use std::fs::{self, File};
 use std::path::{MAIN_SEPARATOR, Path, PathBuf};
 use std::process::{Command, ExitStatus};
-use std::sync::OnceLock;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Mutex, OnceLock, PoisonError};
+use std::time::SystemTime;
 
 use cuda_builder::{CudaBuilderError, Prepared, SourceDigest};
 use exercise::SOURCE;
@@ -66,8 +69,10 @@ pub struct Compiler {
     colour: bool,
     /// Whether to announce a compilation that takes long.
     announces: bool,
-    /// Whether another process holds the folder's lock for this one.
+    /// Whether another process holds the folder's lock for this one: it is a judge.
     locked: bool,
+    /// What a judge has taken from the cache, with a lock.
+    used: Mutex<Vec<File>>,
     /// What host exercises need.
     #[cfg(target_os = "linux")]
     host: OnceLock<Tools>,
@@ -125,6 +130,7 @@ impl Compiler {
             colour: false,
             announces: false,
             locked: false,
+            used: Mutex::default(),
             #[cfg(target_os = "linux")]
             host: OnceLock::new(),
             runner: Runner::default(),
@@ -302,6 +308,49 @@ impl Compiler {
         self.cache.join(format!("{}.ptx", digest::of(&[self.basis.as_bytes(), text.as_bytes()])))
     }
 
+    /// A text's cached PTX, if it is there. Who clears the cache ([`Compiler::forget_old`]) takes it for the
+    /// newest, and leaves it to a judge as long as that runs.
+    fn cached(&self, text: &str) -> Option<PathBuf> {
+        let kept = self.kept(text);
+        let file = File::open(&kept).ok()?;
+        // On a disk that cannot do so, it is as old as it was, or not locked.
+        let _ = file.set_modified(SystemTime::now());
+        if self.locked {
+            let _ = file.lock_shared();
+            self.used.lock().unwrap_or_else(PoisonError::into_inner).push(file);
+        }
+        kept.is_file().then_some(kept)
+    }
+
+    /// Deletes the files of the cache that were not used for longest, if it has more bytes than these, until
+    /// it has half of them. Other workers may do so, too.
+    #[cfg(feature = "class")]
+    pub fn forget_old(&self, most: u64) {
+        let entries = fs::read_dir(&self.cache).into_iter().flatten().flatten();
+        let mut files: Vec<_> = entries
+            .filter_map(|entry| {
+                let of = entry.metadata().ok().filter(fs::Metadata::is_file)?;
+                Some((of.modified().ok()?, of.len(), entry.path()))
+            })
+            .collect();
+        let mut all: u64 = files.iter().map(|(_, length, _)| length).sum();
+        if all <= most {
+            return;
+        }
+        files.sort();
+        for (_, length, path) in files {
+            if all <= most / 2 {
+                break;
+            }
+            // A judge reads it several times.
+            let in_use = |file: &File| matches!(file.try_lock(), Err(TryLockError::WouldBlock));
+            let Ok(file) = File::open(&path) else { continue };
+            if !in_use(&file) && fs::remove_file(path).is_ok() {
+                all -= length;
+            }
+        }
+    }
+
     /// The compiled dependencies.
     fn prepared(&self) -> Result<&Prepared> {
         if let Some(prepared) = self.prepared.get() {
@@ -329,8 +378,7 @@ impl Compiler {
     ///
     /// [`Error::Compiler`] for failures that are not the text's fault.
     pub fn compile(&self, text: &str) -> Result<Compiled> {
-        let kept = self.kept(text);
-        if kept.is_file() {
+        if let Some(kept) = self.cached(text) {
             return Ok(Compiled::Ptx(kept));
         }
         if self.announces && self.is_new() {
@@ -346,8 +394,9 @@ impl Compiler {
                 LONGEST_PTX >> 20
             ))),
             Ok(ptx) => {
+                let kept = self.kept(text);
                 cuda_builder::write_whole(&kept, &ptx)?;
-                Ok(Compiled::Ptx(kept))
+                Ok(Compiled::Ptx(self.cached(text).unwrap_or(kept)))
             }
             Err((CudaBuilderError::BuildFailed { messages, .. }, _)) => {
                 // A file may have the compiler say so: only if the smallest of files fares no
@@ -463,5 +512,41 @@ mod tests {
         // Each is another file, named by 256 bits.
         assert_eq!(all.iter().collect::<std::collections::HashSet<_>>().len(), all.len());
         assert!(all.iter().all(|path| path.file_stem().unwrap().len() == 64), "{all:?}");
+    }
+    #[cfg(feature = "class")]
+    #[test]
+    fn the_compiled_kernels_go_that_were_used_least() {
+        use std::time::{Duration, UNIX_EPOCH};
+        let root = tempfile::tempdir().unwrap();
+        let compiler = |locked| Compiler { locked, ..Compiler::empty(root.path(), 0, String::new(), false) };
+        let worker = compiler(false);
+        fs::create_dir_all(&worker.cache).unwrap();
+        let write = |text: &str, seconds| {
+            let file = File::create(worker.kept(text)).unwrap();
+            file.set_len(100).unwrap();
+            file.set_modified(UNIX_EPOCH + Duration::from_secs(seconds)).unwrap();
+        };
+        for (text, seconds) in [("b", 2), ("a", 3), ("d", 1), ("c", 4)] {
+            write(text, seconds);
+        }
+        let left = || ["a", "b", "c", "d"].into_iter().filter(|text| worker.kept(text).is_file()).collect::<String>();
+        worker.forget_old(400);
+        assert_eq!(left(), "abcd");
+        worker.forget_old(399);
+        assert_eq!(left(), "c");
+        // What was used is newer, and what a judge uses stays.
+        for (text, seconds) in [("a", 1), ("b", 2), ("d", 3), ("e", 4)] {
+            write(text, seconds);
+        }
+        assert!(worker.cached("a").is_some() && worker.cached("x").is_none());
+        let judge = compiler(true);
+        assert!(judge.cached("b").is_some());
+        File::open(worker.kept("b")).unwrap().set_modified(UNIX_EPOCH).unwrap();
+        worker.forget_old(499);
+        assert_eq!(left(), "ab");
+        drop(judge);
+        write("c", 1);
+        worker.forget_old(299);
+        assert_eq!(left(), "a");
     }
 }

@@ -29,12 +29,15 @@
 //! | [`grade`], [`submission`], [`misplaced`], [`isolation`], [`marks`], [`shards`] | commands for teachers |
 //! | [`worker`] | judges what waits in the database of a class; with the feature `class` |
 //! | [`roster`] | the students of a class, and their links |
+//! | `account` | the user that a class runs as, if root starts it |
 //! | [`formats`], [`cells`], [`outputs`] | marks as other programs read them |
 //! | [`similarity`], [`own_lines`] | submissions for tools that find copied work |
 //!
 //! *Invariant:* a mistake in a student's file leads to a verdict, never to an error of this
 //! program: see [`error`].
 
+#[cfg(feature = "class")]
+mod account;
 #[cfg(not(feature = "class"))]
 mod again;
 mod arguments;

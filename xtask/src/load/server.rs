@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use super::http::Browser;
 use super::{Error, Options, input};
-use crate::program::{Failed, learn_with_class, succeed};
+use crate::program::{Failed, learn_with_class, succeed, user_of_class};
 
 /// How long the server may take to answer.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -44,9 +44,11 @@ impl Server {
         let listen = free.map_err(input("127.0.0.1"))?;
         let database = options.database.as_ref().map(|url| format!("database = {url:?}\n")).unwrap_or_default();
         let settings = format!(
-            "title = \"Load\"\nlisten = \"{listen}\"\nworkers = {}\n{database}[[exercise]]\nname = {:?}\n\
+            "title = \"Load\"\nlisten = \"{listen}\"\nworkers = {}\n{}{database}[[exercise]]\nname = {:?}\n\
              [limits]\nseconds_per_hour = 3600\n",
-            options.workers, options.exercise
+            options.workers,
+            user_of_class(folder.path()),
+            options.exercise
         );
         let students: String = (0..options.students).map(|number| format!("Student {number},s{number},\n")).collect();
         for (name, text) in [("class.toml", settings), ("students.csv", format!("name,id,email\n{students}"))] {

@@ -101,7 +101,7 @@ impl Store {
         Ok(())
     }
 
-    async fn setting(&self, name: &str) -> Result<Option<String>> {
+    pub(super) async fn setting(&self, name: &str) -> Result<Option<String>> {
         let query = sqlx::query("SELECT value FROM settings WHERE name = $1").bind(name);
         query.fetch_optional(&self.pool).await?.map(|row| text(&row, 0)).transpose()
     }

@@ -41,6 +41,10 @@ use crate::error::{Error, Result};
 /// How long a writer waits for others, in SQLite.
 const PATIENCE: &str = "PRAGMA busy_timeout = 20000";
 
+/// How often a change is tried that loses against others, and how much longer each pause is.
+const TRIES: u32 = 8;
+const PAUSE: Duration = Duration::from_millis(10);
+
 /// How many connections one process has.
 const CONNECTIONS: u32 = 8;
 
@@ -126,15 +130,43 @@ impl Dialect {
     async fn prepare(self, connection: &mut sqlx::AnyConnection) -> std::result::Result<(), sqlx::Error> {
         let commands: &[&'static str] = match self {
             // What is committed stays when the power fails, too.
-            Self::Sqlite => {
-                &[PATIENCE, "PRAGMA journal_mode = WAL", "PRAGMA synchronous = FULL", "PRAGMA foreign_keys = ON"]
-            }
+            // What is deleted is overwritten.
+            Self::Sqlite => &[
+                PATIENCE,
+                "PRAGMA journal_mode = WAL",
+                "PRAGMA synchronous = FULL",
+                "PRAGMA foreign_keys = ON",
+                "PRAGMA secure_delete = ON",
+            ],
             Self::Postgres => &["SET client_min_messages = warning"],
         };
         for &command in commands {
             sqlx::query(command).execute(&mut *connection).await?;
         }
         Ok(())
+    }
+}
+
+/// Whether an error says that another change came in between: a deadlock, or a key that is gone.
+fn is_lost(error: &sqlx::Error) -> bool {
+    let sqlx::Error::Database(error) = error else { return false };
+    error.is_foreign_key_violation() || matches!(error.code().as_deref(), Some("40001" | "40P01"))
+}
+
+/// Counts how often a change was tried.
+#[derive(Default)]
+struct Tries(u32);
+
+impl Tries {
+    /// Whether to try once more, after a pause: the change has lost against another one, which changed the
+    /// same, or deleted what it refers to. In SQLite one waits for the other.
+    async fn again<T>(&mut self, done: &Result<T>) -> bool {
+        self.0 += 1;
+        let again = self.0 < TRIES && matches!(done, Err(Error::Database(error)) if is_lost(error));
+        if again {
+            tokio::time::sleep(PAUSE * self.0).await;
+        }
+        again
     }
 }
 

@@ -8,9 +8,12 @@ use std::collections::HashMap;
 
 use sqlx::any::AnyRow;
 
-use super::{Change, Dialect, Store, each, maybe_text, number, text};
+use super::{Change, Dialect, Store, Tries, each, maybe_number, maybe_text, number, text};
 use crate::Millis;
 use crate::error::{Error, Result};
+
+/// The setting that is there from when a student is erased until the files are written anew.
+const NOT_COMPACT: &str = "not compact";
 
 /// The most sessions of a person.
 const SESSIONS: i64 = 50;
@@ -61,16 +64,32 @@ impl Store {
         let mut change = self.change().await?;
         let count = "SELECT count(*) FROM students WHERE removed IS NULL";
         let before = sqlx::query(count).fetch_one(&mut *change).await?;
-        let known = sqlx::query("SELECT id FROM students").fetch_all(&mut *change).await?;
-        let known = each(known, |row| text(row, 0))?;
-        let known: HashMap<String, String> = known.into_iter().map(|id| (id.to_lowercase(), id)).collect();
+        let known = sqlx::query("SELECT id, removed FROM students ORDER BY id").fetch_all(&mut *change).await?;
+        let known = each(known, |row| Ok((text(row, 0)?, maybe_number(row, 1)?.is_some())))?;
+        let mut spellings: HashMap<String, Vec<(String, bool)>> = HashMap::new();
+        for (id, removed) in known {
+            spellings.entry(id.to_lowercase()).or_default().push((id, removed));
+        }
         for student in students {
             if student.id.is_empty() || student.id.contains('\0') {
                 return Err(Error::Usage(format!("{:?} is no key of a student", student.id)));
             }
-            // Files of marks are named after ids, and some file systems ignore case.
-            if let Some(id) = known.get(&student.id.to_lowercase()).filter(|id| **id != student.id) {
-                return Err(Error::Usage(format!("the id {:?} exists as {id:?}: use that spelling", student.id)));
+            // Files of marks are named after ids, and some file systems ignore case. Tables of version 1 may
+            // have several spellings.
+            let spelled = spellings.get(&student.id.to_lowercase()).map_or(&[][..], Vec::as_slice);
+            let is_known = spelled.iter().any(|(id, _)| *id == student.id);
+            let mut others = spelled.iter().filter(|(id, removed)| *id != student.id && !(is_known && *removed));
+            match others.next() {
+                Some((other, _)) if is_known => {
+                    return Err(Error::Usage(format!(
+                        "the ids {:?} and {other:?} differ in case alone: remove one with `cargo learn roster remove`",
+                        student.id
+                    )));
+                }
+                Some((id, _)) => {
+                    return Err(Error::Usage(format!("the id {:?} exists as {id:?}: use that spelling", student.id)));
+                }
+                None => {}
             }
             let query = "INSERT INTO students (id, name, email, added, served, spent_hour, spent)
                 VALUES ($1, $2, $3, $4, 0, 0, 0)
@@ -148,8 +167,18 @@ impl Store {
     }
 
     /// Deletes all that is kept of a student who was removed. A run that is being judged stores no verdict.
-    /// Returns whether there was one.
+    /// Returns whether there was one. The files have it until [`Store::compact`].
     pub async fn erase(&self, id: &str) -> Result<bool> {
+        let mut tries = Tries::default();
+        loop {
+            let done = self.erase_once(id).await;
+            if !tries.again(&done).await {
+                return done;
+            }
+        }
+    }
+
+    async fn erase_once(&self, id: &str) -> Result<bool> {
         let mut change = self.change().await?;
         let of_student = "SELECT 1 FROM students WHERE id = $1 AND removed IS NOT NULL";
         if sqlx::query(of_student).bind(id).fetch_optional(&mut *change).await?.is_none() {
@@ -176,39 +205,60 @@ impl Store {
             let query = "DELETE FROM texts WHERE digest = $1 AND NOT EXISTS (SELECT 1 FROM runs WHERE text = $1)";
             sqlx::query(query).bind(digest).execute(&mut *change).await?;
         }
+        let query = "INSERT INTO settings (name, value) VALUES ($1, '') ON CONFLICT (name) DO NOTHING";
+        sqlx::query(query).bind(NOT_COMPACT).execute(&mut *change).await?;
         change.commit().await?;
         Ok(true)
     }
 
+    /// Whether the files may have what was erased.
+    pub async fn must_compact(&self) -> Result<bool> {
+        Ok(self.setting(NOT_COMPACT).await?.is_some())
+    }
+
     /// Writes the database anew, without what was deleted.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Usage`] if others use the file for too long, and [`Error::Database`]. It can be tried again.
     pub async fn compact(&self) -> Result<()> {
-        let commands: &[&'static str] = match self.dialect {
-            Dialect::Sqlite => &["VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)"],
-            Dialect::Postgres => &["VACUUM FULL students, runs, verdicts, texts, drafts, hints, answers"],
-        };
-        for &command in commands {
-            sqlx::query(command).execute(&self.pool).await?;
+        match self.dialect {
+            Dialect::Sqlite => {
+                sqlx::query("VACUUM").execute(&self.pool).await?;
+                let row = sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)").fetch_one(&self.pool).await?;
+                if number(&row, 0)? != 0 {
+                    return Err(Error::Usage("the database is in use".to_owned()));
+                }
+            }
+            Dialect::Postgres => {
+                let all = "VACUUM FULL students, links, sessions, runs, jobs, verdicts, texts, drafts, hints, answers";
+                sqlx::query(all).execute(&self.pool).await?;
+            }
         }
+        sqlx::query("DELETE FROM settings WHERE name = $1").bind(NOT_COMPACT).execute(&self.pool).await?;
         Ok(())
     }
 
     /// Keeps the hash of a session, and forgets those that have expired, and the oldest of a person
     /// with very many.
     pub async fn put_session(&self, hash: &str, who: &Who, now: Millis, expires: Millis) -> Result<()> {
+        let change = self.change().await?;
+        add_session(change, hash, who, (now, expires)).await
+    }
+
+    /// The same for whom a link belongs to, if it is not revoked meanwhile. Returns whether it is not.
+    pub async fn enter(&self, link: &str, hash: &str, who: &Who, now: Millis, expires: Millis) -> Result<bool> {
+        // Who revokes the link waits for the session, and ends it.
+        let query = match self.dialect {
+            Dialect::Sqlite => "SELECT 1 FROM links WHERE hash = $1",
+            Dialect::Postgres => "SELECT 1 FROM links WHERE hash = $1 FOR KEY SHARE",
+        };
         let mut change = self.change().await?;
-        sqlx::query("DELETE FROM sessions WHERE expires <= $1").bind(now).execute(&mut *change).await?;
-        let query = sqlx::query("INSERT INTO sessions (hash, student, made, expires) VALUES ($1, $2, $3, $4)");
-        query.bind(hash).bind(who.key()).bind(now).bind(expires).execute(&mut *change).await?;
-        for many in [
-            "DELETE FROM sessions WHERE student = $1 AND hash NOT IN
-                (SELECT hash FROM sessions WHERE student = $1 ORDER BY made DESC, hash LIMIT $2)",
-            "DELETE FROM sessions WHERE student IS NULL AND $1 IS NULL AND hash NOT IN
-                (SELECT hash FROM sessions WHERE student IS NULL ORDER BY made DESC, hash LIMIT $2)",
-        ] {
-            sqlx::query(many).bind(who.key()).bind(SESSIONS).execute(&mut *change).await?;
+        if sqlx::query(query).bind(link).fetch_optional(&mut *change).await?.is_none() {
+            return Ok(false);
         }
-        change.commit().await?;
-        Ok(())
+        add_session(change, hash, who, (now, expires)).await?;
+        Ok(true)
     }
 
     /// Whose session has this hash, unless it has expired.
@@ -258,4 +308,21 @@ async fn end(change: &mut Change, who: &Who) -> Result<u64> {
         links += if is_link { ended } else { 0 };
     }
     Ok(links)
+}
+
+/// Keeps the hash of a session: see [`Store::put_session`].
+async fn add_session(mut change: Change, hash: &str, who: &Who, (now, expires): (Millis, Millis)) -> Result<()> {
+    sqlx::query("DELETE FROM sessions WHERE expires <= $1").bind(now).execute(&mut *change).await?;
+    let query = sqlx::query("INSERT INTO sessions (hash, student, made, expires) VALUES ($1, $2, $3, $4)");
+    query.bind(hash).bind(who.key()).bind(now).bind(expires).execute(&mut *change).await?;
+    for many in [
+        "DELETE FROM sessions WHERE student = $1 AND hash NOT IN
+            (SELECT hash FROM sessions WHERE student = $1 ORDER BY made DESC, hash LIMIT $2)",
+        "DELETE FROM sessions WHERE student IS NULL AND $1 IS NULL AND hash NOT IN
+            (SELECT hash FROM sessions WHERE student IS NULL ORDER BY made DESC, hash LIMIT $2)",
+    ] {
+        sqlx::query(many).bind(who.key()).bind(SESSIONS).execute(&mut *change).await?;
+    }
+    change.commit().await?;
+    Ok(())
 }

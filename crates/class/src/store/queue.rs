@@ -280,10 +280,10 @@ impl Store {
         Ok(query.execute(&self.pool).await?.rows_affected())
     }
 
-    /// How many jobs wait, and how many are being judged.
+    /// How many jobs of the roster's students wait, and how many are being judged.
     pub async fn queue_length(&self) -> Result<(u64, u64)> {
-        let query = "SELECT (SELECT count(*) FROM jobs WHERE lease IS NULL),
-            (SELECT count(*) FROM jobs WHERE lease IS NOT NULL)";
+        let query = "SELECT count(*) - count(j.lease), count(j.lease)
+            FROM jobs j JOIN students s ON s.id = j.student WHERE s.removed IS NULL";
         let row = sqlx::query(query).fetch_one(&self.pool).await?;
         Ok((number(&row, 0)?.unsigned_abs(), number(&row, 1)?.unsigned_abs()))
     }

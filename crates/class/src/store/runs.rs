@@ -3,7 +3,7 @@
 
 use sqlx::any::AnyRow;
 
-use super::{Change, Store, each, maybe_number, maybe_text, number, text};
+use super::{Change, Store, Tries, each, maybe_number, maybe_text, number, text};
 use crate::error::{Error, Result};
 use crate::settings::Limits;
 use crate::{DAY, Millis, secret};
@@ -156,6 +156,18 @@ impl Store {
         if new.text.contains('\0') {
             return refused("the text contains a zero byte".to_owned());
         }
+        // The same text of another student may be erased meanwhile.
+        let mut tries = Tries::default();
+        loop {
+            let done = self.enqueue_once(new, limits, now).await;
+            if !tries.again(&done).await {
+                return done;
+            }
+        }
+    }
+
+    async fn enqueue_once(&self, new: &NewRun<'_>, limits: &Limits, now: Millis) -> Result<i64> {
+        let refused = |why: String| Err(Error::Refused(why));
         let mut change = self.change().await?;
         if !self.lock_student(&mut change, new.student).await? {
             return refused("there is no such student any more".to_owned());

@@ -2,6 +2,7 @@
 
 use class::settings::Limits;
 use class::store::{Answer, Done, NewRun, Saved, Store, Student, Verdict, Who};
+use sqlx::{AssertSqlSafe, Connection as _};
 
 use crate::databases::{add, on_each, run, verdict};
 
@@ -24,6 +25,28 @@ fn a_roster_may_come_again() {
         assert_eq!(store.student("d").await.unwrap(), None);
         let other = store.add_students(&[student("d", "Dora"), student("A", "Anna")], 3).await.unwrap_err();
         assert_eq!(other.to_string(), "the id \"A\" exists as \"a\": use that spelling");
+    });
+}
+
+#[test]
+fn ids_of_an_old_table_that_differ_in_case_are_named() {
+    on_each(async |store, address| {
+        add(&store, &["anna", "ben"]).await;
+        let mut connection = sqlx::AnyConnection::connect(&address).await.unwrap();
+        let old = "INSERT INTO students (id, name, email, added, served, spent_hour, spent)
+            VALUES ('Anna', 'A', '', 0, 0, 0, 0)";
+        sqlx::query(old).execute(&mut connection).await.unwrap();
+        let student = |id: &str| [Student { id: id.into(), name: "New".into(), email: String::new() }];
+        for (id, other) in [("anna", "Anna"), ("Anna", "anna")] {
+            let said = store.add_students(&student(id), 1).await.unwrap_err().to_string();
+            let wanted = format!("the ids {id:?} and {other:?} differ in case alone: remove one with ");
+            assert!(said.starts_with(&wanted) && !said.contains('\n'), "{said}");
+        }
+        assert_eq!(store.add_students(&student("ben"), 1).await.unwrap(), 0);
+        store.remove("Anna", 2).await.unwrap();
+        assert_eq!(store.add_students(&student("anna"), 3).await.unwrap(), 0);
+        assert!(store.add_students(&student("Anna"), 4).await.is_err());
+        assert!(store.add_students(&student("ANNA"), 4).await.is_err());
     });
 }
 
@@ -57,8 +80,15 @@ fn revoking_ends_links_and_sessions_of_one_person() {
         store.put_link("t", &Who::Teacher, 1).await.unwrap();
         store.put_session("s", &anna(), 1, 100).await.unwrap();
         store.put_session("u", &Who::Teacher, 1, 100).await.unwrap();
+        assert!(store.enter("h", "v", &anna(), 1, 100).await.unwrap());
+        assert_eq!(store.who_of_session("v", 1).await.unwrap(), Some(anna()));
         assert_eq!(store.revoke(&anna()).await.unwrap(), 1);
         assert_eq!(store.who_of_link("h").await.unwrap(), None);
+        // Who had opened the link at the same moment stays out, too.
+        assert!(!store.enter("h", "w", &anna(), 1, 100).await.unwrap());
+        for session in ["v", "w"] {
+            assert_eq!(store.who_of_session(session, 1).await.unwrap(), None);
+        }
         assert_eq!(store.who_of_session("s", 2).await.unwrap(), None);
         assert_eq!(store.who_of_session("u", 2).await.unwrap(), Some(Who::Teacher));
         assert_eq!(store.revoke(&Who::Teacher).await.unwrap(), 1);
@@ -152,8 +182,12 @@ fn nothing_is_left_of_a_student_who_was_erased() {
         let job = store.take("w", &Limits::default(), 5, 100).await.unwrap().unwrap();
         assert_eq!(job.run, waiting);
         store.remove("anna", 6).await.unwrap();
+        assert_eq!(store.queue_length().await.unwrap(), (1, 0), "a removed student's are not counted");
         assert!(store.erase("anna").await.unwrap() && !store.erase("anna").await.unwrap());
+        // Until it is done.
+        assert!(store.must_compact().await.unwrap());
         store.compact().await.unwrap();
+        assert!(!store.must_compact().await.unwrap());
         assert_eq!(store.renew(&job.lease, None, 7, 100).await.unwrap(), Done::Lost);
         assert_eq!(store.finish(&job.lease, &verdict("solved", 1), 7).await.unwrap(), Done::Lost);
         assert!(store.removed().await.unwrap().is_empty());
@@ -175,6 +209,54 @@ fn nothing_is_left_of_a_student_who_was_erased() {
             let has = |words: &str| bytes.concat().windows(words.len()).any(|part| part == words.as_bytes());
             assert_eq!((has("// of anna"), has("// of ben")), (false, true));
         }
+    });
+}
+
+#[test]
+#[ignore = "long: it waits for a reader"]
+fn what_others_read_is_compacted_later() {
+    on_each(async |store, address| {
+        work(&store).await;
+        store.remove("anna", 6).await.unwrap();
+        assert!(store.erase("anna").await.unwrap());
+        let Some(_) = class::store::file(&address) else { return };
+        let mut reader = sqlx::AnyConnection::connect(&address).await.unwrap();
+        for command in ["BEGIN", "SELECT count(*) FROM students"] {
+            sqlx::query(AssertSqlSafe(command)).fetch_all(&mut reader).await.unwrap();
+        }
+        let said = store.compact().await.unwrap_err().to_string();
+        assert!(said.contains("the database is in use") && store.must_compact().await.unwrap(), "{said}");
+        reader.close().await.unwrap();
+        store.compact().await.unwrap();
+        assert!(!store.must_compact().await.unwrap());
+    });
+}
+
+#[test]
+fn a_text_is_accepted_while_another_student_with_it_is_erased() {
+    on_each(async |store, _| {
+        add(&store, &["ben"]).await;
+        let limits = Limits { waiting_per_student: 1000, ..Limits::default() };
+        let erased = async {
+            for _ in 0..40 {
+                add(&store, &["anna"]).await;
+                store.enqueue(&run("anna", "// of both"), &limits, 1).await.unwrap();
+                store.remove("anna", 2).await.unwrap();
+                assert!(store.erase("anna").await.unwrap());
+            }
+        };
+        let accepted = async {
+            for _ in 0..120 {
+                let id = store.enqueue(&run("ben", "// of both"), &limits, 1).await.unwrap();
+                assert_eq!(store.text_of(id).await.unwrap().as_deref(), Some("// of both"));
+                // The next finds the text gone, or going.
+                store.cancel("ben", id, 2).await.unwrap();
+                store.remove("ben", 3).await.unwrap();
+                store.erase("ben").await.unwrap();
+                add(&store, &["ben"]).await;
+            }
+        };
+        tokio::join!(erased, accepted);
     });
 }
 

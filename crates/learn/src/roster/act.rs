@@ -7,7 +7,8 @@ use class::settings::Settings;
 use class::store::{Store, Student, Who};
 use wording::several;
 
-use super::{Action, students};
+use super::{Action, Options, students};
+use crate::account::Class;
 use crate::cells::{row, text};
 use crate::course::Course;
 use crate::error::{Error, Result};
@@ -20,13 +21,16 @@ use crate::terminal::{note, plain, show, show_line};
 const LONGEST: u64 = 8 << 20;
 
 /// Does what was asked for.
-pub fn act(file: &Path, action: &Action, course: Option<&Path>) -> Result<bool> {
-    let settings = Settings::read(file)?;
+pub fn act(options: &Options, course: Option<&Path>) -> Result<bool> {
+    let settings = Settings::read(&options.class)?;
+    let clone = Course::here(course.or(settings.course.as_deref())).ok();
+    let class = Class::new(&options.user, Some(&settings), clone.as_ref(), &settings.database);
+    class.without_judges().settle(|| Ok(None))?;
     let failed = |error| Error::Usage(format!("the database cannot be used: {error}"));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(failed)?;
     runtime.block_on(async {
         let open = || Store::open(&settings.database);
-        match action {
+        match &options.action {
             Action::Add { file: of } => {
                 // Before the database is made.
                 let students = read(of)?;
@@ -99,25 +103,32 @@ async fn remove(store: &Store, ids: &[String], erase: bool) -> Result<()> {
     if erase {
         known.extend(store.removed().await?);
     }
+    // Students who were erased are known no more, but may be in the files.
+    let again = erase && store.must_compact().await?;
     // All or none.
-    if let Some(unknown) = ids.iter().find(|id| !known.iter().any(|student| student.id == **id)) {
+    if let Some(unknown) = ids.iter().find(|id| !again && !known.iter().any(|student| student.id == **id)) {
         return Err(unknown_student(unknown));
     }
     for id in ids {
         store.remove(id, pages::now()).await?;
         if erase {
             store.erase(id).await?;
-            show_line!("Everything stored about {id} is deleted.")?;
         } else {
             show_line!(
                 "{id} is removed and signed out. The work is kept: `roster add` brings it back, and --erase deletes it."
             )?;
         }
     }
-    match erase {
-        true => Ok(store.compact().await?),
-        false => Ok(()),
+    if !erase {
+        return Ok(());
     }
+    store.compact().await.map_err(|error| {
+        Error::Usage(format!(
+            "{} deleted, but the database's files may still have the work: {error}; run the same command again",
+            if ids.len() == 1 { "the student is" } else { "the students are" }
+        ))
+    })?;
+    ids.iter().try_for_each(|id| show_line!("Everything stored about {} is deleted.", plain(id)))
 }
 
 async fn link(store: &Store, settings: &Settings, ids: &[String], teacher: bool) -> Result<()> {

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 
+use crate::arguments::User;
 use crate::error::Result;
 use crate::formats::Format;
 
@@ -19,6 +20,8 @@ pub struct Options {
     /// The settings of the class
     #[arg(long, value_name = "FILE", default_value = "class.toml", global = true)]
     class: PathBuf,
+    #[command(flatten)]
+    user: User,
     #[command(subcommand)]
     action: Action,
 }
@@ -75,7 +78,7 @@ enum Action {
 /// Does what was asked for.
 #[cfg(feature = "class")]
 pub fn roster(options: &Options, course: Option<&Path>) -> Result<bool> {
-    act::act(&options.class, &options.action, course)
+    act::act(options, course)
 }
 
 /// Has the program do it that knows classes.

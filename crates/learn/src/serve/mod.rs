@@ -37,6 +37,7 @@ use self::bundle::Bundle;
 use self::cache::Cache;
 use self::connections::Bounds;
 use self::run::Runs;
+use crate::arguments::User;
 use crate::course::Course;
 use crate::error::{Error, Result};
 use crate::terminal::{note, show_line};
@@ -62,6 +63,11 @@ pub struct Options {
     /// Serve a class with these settings, instead of one student: see docs/TEACHING.md
     #[arg(long, value_name = "class.toml", conflicts_with_all = ["port", "no_open"])]
     pub class: Option<PathBuf>,
+    #[command(flatten)]
+    user: User,
+    /// The standard input listens for the class already
+    #[arg(long, hide = true)]
+    listening: bool,
 }
 
 /// What the answers need.
@@ -77,6 +83,9 @@ struct Server {
 
 /// Serves until it is interrupted.
 pub fn serve(course: &Course, options: &Options) -> Result<bool> {
+    if options.listening || options.user.user.is_some() {
+        return Err(Error::Usage("--user: only a class has it: give --class, too".to_owned()));
+    }
     let listener = listener(options.port)?;
     let failed = |error| Error::Usage(format!("the server cannot be started: {error}"));
     listener.set_nonblocking(true).map_err(failed)?;
@@ -109,13 +118,13 @@ pub fn serve(course: &Course, options: &Options) -> Result<bool> {
 
 /// Serves a class until it is interrupted.
 #[cfg(feature = "class")]
-pub fn serve_class(file: &Path, course: Option<&Path>, plain: bool) -> Result<bool> {
-    class::serve(file, course, plain)
+pub fn serve_class(file: &Path, course: Option<&Path>, options: &Options) -> Result<bool> {
+    class::serve(file, course, options)
 }
 
 /// Has the program do it that knows classes.
 #[cfg(not(feature = "class"))]
-pub fn serve_class(_file: &Path, course: Option<&Path>, _plain: bool) -> Result<bool> {
+pub fn serve_class(_file: &Path, course: Option<&Path>, _options: &Options) -> Result<bool> {
     crate::again::with_class(&Course::here(course)?.root)
 }
 

@@ -13,6 +13,7 @@ use serde_json::Value;
 
 use super::Options;
 use super::versions::{same_course, version, version_of};
+use crate::account::Class;
 use crate::arguments::Orders;
 use crate::compile::Compiler;
 use crate::course::Course;
@@ -51,7 +52,8 @@ pub fn work(course: &Course, options: &Options) -> Result<bool> {
     if let Some(parent) = options.parent {
         crate::start::end_with(parent)?;
     }
-    let Some(database) = options.database.clone().or(settings.map(|settings| settings.database)) else {
+    let of_settings = settings.as_ref().map(|settings| settings.database.clone());
+    let Some(database) = options.database.clone().or(of_settings) else {
         return Err(Error::Usage("--database: name the database of the class".to_owned()));
     };
     if let Some(why) = sandbox::missing() {
@@ -70,11 +72,14 @@ pub fn work(course: &Course, options: &Options) -> Result<bool> {
         return Err(Error::Usage(format!("{database}: there is no such file: start the server first")));
     }
     keep_from_judges(course, &database, class::store::file(&database).as_deref())?;
+    let of_server = of_server(options);
+    if !of_server {
+        Class::new(&options.user, settings.as_ref(), Some(course), &database).settle(|| Ok(None))?;
+    }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| Error::Usage(format!("the worker cannot be started: {error}")))?;
     runtime.block_on(async {
         let store = Store::open(&database).await?;
-        let of_server = of_server(options);
         if !of_server && let Some(servers) = store.course().await? {
             same_course(course, &servers).map_err(Error::Usage)?;
         }
@@ -84,9 +89,6 @@ pub fn work(course: &Course, options: &Options) -> Result<bool> {
                 true => Error::Usage("interrupted before the worker was ready".to_owned()),
                 false => error,
             })?;
-        if !of_server {
-            note_root();
-        }
         let limits = store.limits().await?.unwrap_or_default();
         let name = format!("{} {number}", std::process::id());
         note!("Worker {number} takes jobs from {}. Ctrl-C ends it.", shown(&database));
@@ -111,16 +113,6 @@ pub fn keep_from_judges(course: &Course, what: &str, file: Option<&Path>) -> Res
     match read.iter().any(|read| folder.starts_with(whole(read))) {
         true => Err(Error::Usage(format!("{what}: a judge may read what is there: put the file elsewhere"))),
         false => Ok(()),
-    }
-}
-
-/// Says that the program runs as root, which nothing here needs.
-pub fn note_root() {
-    #[cfg(unix)]
-    if rustix::process::geteuid().is_root() {
-        note!(
-            "note: this runs as root and need not: start it as a user who alone owns the clone, with `runuser -u NAME --`"
-        );
     }
 }
 
@@ -249,7 +241,7 @@ impl Judge for Local {
     fn judge(&mut self, job: &Job, stop: &AtomicBool, tell: &(dyn Fn(&str) + Sync)) -> Option<Verdict> {
         self.jobs = self.jobs.wrapping_add(1);
         if self.jobs.is_multiple_of(LOOKED_AFTER) {
-            forget_old(self.compiler.cache(), MOST_CACHED);
+            self.compiler.forget_old(MOST_CACHED);
         }
         self.judged(job, stop, tell).unwrap_or_else(|error| {
             note!("note: run {} is not judged: {error}", job.run);
@@ -263,31 +255,6 @@ impl Judge for Local {
                 grader: self.grader.clone(),
             })
         })
-    }
-}
-
-/// Deletes the oldest files of a cache that has more bytes than these, until it has half of them.
-/// Other workers may do so, too.
-fn forget_old(cache: &Path, most: u64) {
-    let entries = fs::read_dir(cache).into_iter().flatten().flatten();
-    let mut files: Vec<_> = entries
-        .filter_map(|entry| {
-            let of = entry.metadata().ok().filter(fs::Metadata::is_file)?;
-            Some((of.modified().ok()?, of.len(), entry.path()))
-        })
-        .collect();
-    let mut all: u64 = files.iter().map(|(_, length, _)| length).sum();
-    if all <= most {
-        return;
-    }
-    files.sort();
-    for (_, length, path) in files {
-        if all <= most / 2 {
-            break;
-        }
-        if fs::remove_file(path).is_ok() {
-            all -= length;
-        }
     }
 }
 
@@ -356,29 +323,6 @@ mod tests {
         assert_eq!(whole.page.map(|page| page.len()), Some(LONGEST_PAGE));
         let long = of(page(LONGEST_PAGE - rest + 1));
         assert_eq!((long.page, long.places, long.status.as_str()), (None, whole.places, "wrong"));
-    }
-
-    #[test]
-    fn the_oldest_compiled_kernels_go() {
-        let folder = tempfile::tempdir().unwrap();
-        let write = |name: &str, seconds| {
-            let file = File::create(folder.path().join(name)).unwrap();
-            file.set_len(100).unwrap();
-            file.set_modified(std::time::UNIX_EPOCH + std::time::Duration::from_secs(seconds)).unwrap();
-        };
-        for (name, seconds) in [("b", 2), ("a", 3), ("d", 1), ("c", 4)] {
-            write(name, seconds);
-        }
-        let left = || {
-            let mut names: Vec<_> = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
-            names.sort();
-            names
-        };
-        forget_old(folder.path(), 400);
-        assert_eq!(left(), ["a", "b", "c", "d"]);
-        forget_old(folder.path(), 399);
-        assert_eq!(left(), ["c"]);
-        forget_old(&folder.path().join("none"), 0);
     }
 
     #[test]

@@ -22,11 +22,12 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use crate::arguments::User;
 use crate::course::Course;
 use crate::error::Result;
 
 #[cfg(feature = "class")]
-pub use self::local::{keep_from_judges, note_root};
+pub use self::local::keep_from_judges;
 #[cfg(feature = "class")]
 pub use self::started::start;
 #[cfg(feature = "class")]
@@ -45,6 +46,8 @@ pub struct Options {
     /// Which of this machine's workers it is, from 1 [default: the first that is free]
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..=999))]
     number: Option<u32>,
+    #[command(flatten)]
+    user: User,
     /// The process to end with
     #[cfg(target_os = "linux")]
     #[arg(long, hide = true)]

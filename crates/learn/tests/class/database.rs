@@ -28,6 +28,11 @@ pub fn root() -> PathBuf {
 /// The program.
 pub const PROGRAM: &str = env!("CARGO_BIN_EXE_learn");
 
+/// Arguments by which a program that root starts stays root's.
+pub fn stays() -> &'static [&'static str] {
+    if rustix::process::geteuid().is_root() { &["--user", "root"] } else { &[] }
+}
+
 /// A file of the clone's course.
 pub fn file(name: &str) -> String {
     std::fs::read_to_string(root().join("exercises").join(name)).unwrap()
@@ -68,7 +73,7 @@ impl Class {
     /// A worker's process.
     pub fn worker(&self) -> Worker {
         let mut command = Command::new(PROGRAM);
-        command.args(["worker", "--database", &self.address]).current_dir(root());
+        command.args(["worker", "--database", &self.address]).args(stays()).current_dir(root());
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         Worker(command.spawn().unwrap())
     }

@@ -14,6 +14,8 @@ mod killed;
 #[cfg(target_os = "linux")]
 mod openid;
 #[cfg(target_os = "linux")]
+mod privileges;
+#[cfg(target_os = "linux")]
 mod server;
 #[cfg(target_os = "linux")]
 mod trouble;

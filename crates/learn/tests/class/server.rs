@@ -32,8 +32,9 @@ impl Server {
         let listen = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
         let file = class.folder.path().join("class.toml");
         let settings = format!(
-            "title = 'Test'\nlisten = '{listen}'\nworkers = {workers}\ndatabase = '{}'\n[[exercise]]\nname = 'guard'\n\
+            "title = 'Test'\nlisten = '{listen}'\nworkers = {workers}\n{}database = '{}'\n[[exercise]]\nname = 'guard'\n\
              [limits]\nwaiting_per_student = 20\nseconds_per_hour = 3600\n{more}",
+            user(),
             class.address
         );
         fs::write(&file, settings).unwrap();
@@ -49,6 +50,11 @@ impl Server {
             assert!(begun.elapsed() < PATIENCE, "the server does not answer");
             std::thread::sleep(Duration::from_millis(10));
         }
+    }
+
+    /// Its process.
+    pub fn id(&self) -> u32 {
+        self.child.id()
     }
 
     /// What it has written since it was started last.
@@ -91,6 +97,11 @@ impl Server {
         browser.sign_in(&secret).unwrap();
         browser
     }
+}
+
+/// The setting by which a program that root starts stays root's.
+pub fn user() -> &'static str {
+    if rustix::process::geteuid().is_root() { "user = 'root'\n" } else { "" }
 }
 
 fn spawn(file: &PathBuf) -> Child {

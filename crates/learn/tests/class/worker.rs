@@ -1,12 +1,14 @@
 //! What workers say of real kernels, and what a hostile one reaches.
 
+use std::path::Path;
+
 use class::settings::Limits;
 use class::store::{State, Verdict};
 
-use crate::database::{Class, PATIENCE, PROGRAM, file, root};
+use crate::database::{Class, PATIENCE, PROGRAM, file, root, stays};
 
 impl Class {
-    fn verdict(&self, run: i64) -> Verdict {
+    pub fn verdict(&self, run: i64) -> Verdict {
         self.runtime.block_on(self.store.verdict(run)).unwrap().expect("it was judged")
     }
 }
@@ -52,25 +54,29 @@ fn kernels_get_their_verdicts() {
     }
 }
 
+/// Kernels that try to have the compiler read a file.
+pub fn readers_of(file: &Path) -> [String; 4] {
+    let (solution, path) = (crate::database::file("guard/solution.rs"), file.display());
+    [
+        format!("{solution}\nconst X: &[u8] = include_bytes!(\"{path}\");\n"),
+        format!(
+            "{solution}\nmacro_rules! m {{ ($p:ident $e:tt) => {{ #[$p = \"{path}\"] mod x $e }} }}\nm!(path ;);\n"
+        ),
+        format!("#![debugger_visualizer(gdb_script_file = \"{path}\")]\n{solution}"),
+        format!(
+            "{solution}\nmacro_rules! m {{ ($a:ident $b:ident) => {{ ${{concat($a, $b)}}!(\"{path}\") }} }}\n\
+             const X: &[u8] = m!(include _bytes);\n"
+        ),
+    ]
+}
+
 #[test]
 #[ignore = "long: it compiles and runs kernels"]
 fn a_kernel_does_not_read_the_database() {
     for class in Class::each(&["anna", "eve"]) {
         let Some(database) = class::store::file(&class.address) else { continue };
         class.enqueue("anna", "guard", "// SECRET-OF-ANNA", false);
-        let (solution, path) = (file("guard/solution.rs"), database.display());
-        let attacks = [
-            format!("{solution}\nconst X: &[u8] = include_bytes!(\"{path}\");\n"),
-            format!(
-                "{solution}\nmacro_rules! m {{ ($p:ident $e:tt) => {{ #[$p = \"{path}\"] mod x $e }} }}\nm!(path ;);\n"
-            ),
-            format!("#![debugger_visualizer(gdb_script_file = \"{path}\")]\n{solution}"),
-            format!(
-                "{solution}\nmacro_rules! m {{ ($a:ident $b:ident) => {{ ${{concat($a, $b)}}!(\"{path}\") }} }}\n\
-                 const X: &[u8] = m!(include _bytes);\n"
-            ),
-        ];
-        let runs = attacks.map(|text| class.enqueue("eve", "guard", &text, false));
+        let runs = readers_of(&database).map(|text| class.enqueue("eve", "guard", &text, false));
         let _worker = class.worker();
         class.wait();
         for verdict in runs.map(|run| class.verdict(run)) {
@@ -139,7 +145,7 @@ fn a_worker_names_what_is_wrong() {
 /// The program's exit code, and what it says on the standard error.
 fn learn(arguments: &[&str]) -> (Option<i32>, String) {
     let mut command = std::process::Command::new(PROGRAM);
-    let output = command.args(arguments).current_dir(root()).output().unwrap();
+    let output = command.args(arguments).args(stays()).current_dir(root()).output().unwrap();
     (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
 }
 

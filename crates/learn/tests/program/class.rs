@@ -34,6 +34,15 @@ impl Drop for Class {
     }
 }
 
+/// The setting by which a program that root starts stays root's.
+fn user() -> &'static str {
+    #[cfg(unix)]
+    if rustix::process::geteuid().is_root() {
+        return "user = \"root\"\n";
+    }
+    ""
+}
+
 /// Someone who is signed in, or nobody.
 #[derive(Clone, Copy)]
 struct Person<'c> {
@@ -49,7 +58,7 @@ impl Class {
         let class = Self { course, folder: tempfile::tempdir().unwrap(), server: None, port, said: String::new() };
         class.write(
             "class.toml",
-            &format!("title = \"<b>GPUs</b>\"\nlisten = \"127.0.0.1:{port}\"\nworkers = 0\n{settings}"),
+            &format!("title = \"<b>GPUs</b>\"\nlisten = \"127.0.0.1:{port}\"\nworkers = 0\n{}{settings}", user()),
         );
         class.write(
             "students.csv",

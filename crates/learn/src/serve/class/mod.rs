@@ -39,6 +39,7 @@ mod status;
 mod time;
 mod work;
 
+use std::net::TcpListener;
 use std::path::Path;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -50,8 +51,10 @@ use class::store::Store;
 use self::guard::Guard;
 pub use self::lessons::Lessons;
 pub use self::sign_in::link;
+use super::Options;
 use super::bundle::Bundle;
 use super::connections::{self, Bounds};
+use crate::account::Class;
 use crate::course::Course;
 use crate::error::{Error, Result};
 use crate::terminal::show_line;
@@ -94,8 +97,9 @@ impl Server {
     }
 }
 
-/// Refuses a database or a secret where judges read.
-fn keep_from_judges(course: &Course, settings: &Settings) -> Result<()> {
+/// Refuses settings, a database or a secret where judges read.
+fn keep_from_judges(course: &Course, file: &Path, settings: &Settings) -> Result<()> {
+    crate::worker::keep_from_judges(course, &file.display().to_string(), Some(file))?;
     crate::worker::keep_from_judges(course, &settings.database, class::store::file(&settings.database).as_deref())?;
     match settings.openid.as_ref().map(|openid| &openid.secret) {
         Some(secret @ SecretOf::File(file)) => crate::worker::keep_from_judges(course, &secret.to_string(), Some(file)),
@@ -130,17 +134,34 @@ pub fn now() -> Millis {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| i64::try_from(time.as_millis()).unwrap_or(i64::MAX))
 }
 
+/// The socket that listens.
+fn listener(settings: &Settings, options: &Options) -> Result<TcpListener> {
+    let listen = settings.listen;
+    let failed = |error| Error::Usage(format!("listen = \"{listen}\": the address cannot be used: {error}"));
+    #[cfg(unix)]
+    if options.listening {
+        use std::os::fd::AsFd as _;
+        let listener = TcpListener::from(std::io::stdin().as_fd().try_clone_to_owned().map_err(failed)?);
+        return listener.local_addr().map(|_| listener).map_err(failed);
+    }
+    #[cfg(not(unix))]
+    let _ = options;
+    TcpListener::bind(listen).map_err(failed)
+}
+
 /// Serves until it is interrupted.
-pub fn serve(file: &Path, course: Option<&Path>, plain: bool) -> Result<bool> {
+pub fn serve(file: &Path, course: Option<&Path>, options: &Options) -> Result<bool> {
+    let plain = options.plain;
     let settings = Settings::read(file)?;
     let course = Course::here(course.or(settings.course.as_deref()))?;
     let failed = |error: std::io::Error| Error::Usage(format!("the server cannot be started: {error}"));
-    keep_from_judges(&course, &settings)?;
+    keep_from_judges(&course, file, &settings)?;
+    let account = Class::new(&options.user, Some(&settings), Some(&course), &settings.database);
+    account.settle(|| listener(&settings, options).map(Some))?;
     let lessons = Lessons::read(&course, &settings)?;
     let openid = settings.openid.as_ref().map(|of| openid::Provider::new(of, &settings)).transpose()?;
     let listen = settings.listen;
-    let listener = std::net::TcpListener::bind(listen)
-        .map_err(|error| Error::Usage(format!("listen = \"{listen}\": the address cannot be used: {error}")))?;
+    let listener = listener(&settings, options)?;
     listener.set_nonblocking(true).map_err(failed)?;
     let bundle = Bundle::new(&course.root);
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().map_err(failed)?;
@@ -150,7 +171,6 @@ pub fn serve(file: &Path, course: Option<&Path>, plain: bool) -> Result<bool> {
         if !plain {
             bundle.begin();
         }
-        crate::worker::note_root();
         show_line!(
             "{} is at {} (it listens at {listen}). Ctrl-C ends it.",
             crate::terminal::plain(&settings.title),

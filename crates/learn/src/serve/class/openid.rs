@@ -454,7 +454,7 @@ async fn end(server: &Arc<Server>, of: Secret, answer: Back, to: &str) -> Answer
     let claim = ask(server, move |provider, until| provider.claim(&of, code, until)).await?;
     let students = server.store.students().await?;
     match of_class.matching(&students, &claim).as_slice() {
-        [one] => sign_in::begin(server, &Who::Student(one.id.clone()), to).await,
+        [one] => sign_in::begin(server, &Who::Student(one.id.clone()), None, to).await,
         found => {
             let name = &of_class.openid.claim;
             let sentence = match found {

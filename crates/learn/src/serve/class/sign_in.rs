@@ -70,8 +70,13 @@ async fn who(server: &Server, asker: &Asker, secret: &str) -> Answered<Who> {
         return Err(said(StatusCode::TOO_MANY_REQUESTS, "Too many wrong links", sentence));
     }
     store.note_attempt(&address, now - COUNTED, now).await?;
+    Err(closed())
+}
+
+/// The answer to a link that does not open the class.
+fn closed() -> Refusal {
     let sentence = "It was replaced or revoked, or is not whole. Ask your teacher for a new one.";
-    Err(said(StatusCode::FORBIDDEN, "This link does not open the class", sentence))
+    said(StatusCode::FORBIDDEN, "This link does not open the class", sentence)
 }
 
 /// The page of a link.
@@ -113,14 +118,20 @@ pub async fn enter(
         return Err(line(StatusCode::BAD_REQUEST, "the form is not whole: open your link again").into());
     };
     let who = who(&server, &asker, &secret).await?;
-    begin(&server, &who, "/").await
+    begin(&server, &who, Some(&secret), "/").await
 }
 
-/// Begins the session of someone who is known, and leads to a page of this server.
-pub async fn begin(server: &Server, who: &Who, to: &str) -> Answered {
+/// Begins the session of someone who is known, by a link or otherwise, and leads to a page of this
+/// server.
+pub async fn begin(server: &Server, who: &Who, link: Option<&str>, to: &str) -> Answered {
     let days = i64::from(server.settings.limits.session_days);
     let (value, now) = (secret::new()?, now());
-    server.store.put_session(&secret::hash(&value), who, now, now + days * DAY).await?;
+    let (hash, expires) = (secret::hash(&value), now + days * DAY);
+    match link {
+        None => server.store.put_session(&hash, who, now, expires).await?,
+        Some(link) if server.store.enter(&secret::hash(link), &hash, who, now, expires).await? => {}
+        Some(_) => return Err(closed()),
+    }
     let cookie = cookie(&server.settings, &cookie_name(&server.settings), &value, days * DAY / 1000);
     Ok(with_cookie(Redirect::to(to).into_response(), &cookie))
 }
