@@ -16,8 +16,8 @@ fn every_lab_has_kernels_and_every_kernel_a_lab() {
     }
 }
 
-/// A run of a lab with all of its variants, on few elements.
-fn everything(lab: &Entry, device: &Device, small: bool) -> LabReport {
+/// A run of a lab with all of its variants, on few elements. `quick` leaves no variant a whole GPU of threads.
+fn everything(lab: &Entry, device: &Device, small: bool, quick: bool) -> LabReport {
     let command = (lab.command)();
     let has = |flag: &str| command.get_arguments().any(|argument| argument.get_id() == flag);
     let mut flags = vec![lab.name];
@@ -32,6 +32,7 @@ fn everything(lab: &Entry, device: &Device, small: bool) -> LabReport {
     flags.extend(match lab.name {
         "launch" => ["--word", "f32,f32x2,f32x4"].as_slice(),
         "pitch" => &["--by-rows", "--by-columns", "--transposed"],
+        "spill" if quick => &["--cols", "2048", "--lists", "2048"],
         _ => &[],
     });
     let matches = (lab.command)().try_get_matches_from(&flags).unwrap();
@@ -53,11 +54,12 @@ fn compares_all(conclusion: &Conclusion) -> bool {
 
 #[test]
 fn a_sentence_holds_for_every_combination_of_variants_or_is_absent() {
-    for (choice, small) in [("sim", false), ("sim", true), ("sim:kepler", false), ("sim:g80", false)] {
+    let runs = [("sim", false, false), ("sim", true, true), ("sim:kepler", false, true), ("sim:g80", false, true)];
+    for (choice, small, quick) in runs {
         let choice: DeviceChoice = choice.parse().unwrap();
         let device = device::open(choice, &built_in::options()).unwrap();
         for lab in ALL {
-            let mut report = everything(lab, &device, small);
+            let mut report = everything(lab, &device, small, quick);
             assert!(report.correct(), "{} on {choice}", lab.name);
             let all = report.variants.clone();
             let with_all = said(&mut report, lab.conclusions, all.clone());
@@ -97,7 +99,7 @@ fn a_sentence_holds_for_every_combination_of_variants_or_is_absent() {
 fn every_name_that_is_explained_is_one_of_a_row() {
     let device = device::open(DeviceChoice::Simulator, &built_in::options()).unwrap();
     for lab in ALL {
-        let report = everything(lab, &device, false);
+        let report = everything(lab, &device, false, true);
         let explained = Page::of(&report, true).meanings;
         let command = (lab.command)();
         for (name, meaning) in report.meanings.iter().filter(|it| !explained.contains(it)) {
@@ -111,7 +113,7 @@ fn every_name_that_is_explained_is_one_of_a_row() {
 fn every_row_that_a_sentence_names_is_a_variant() {
     let device = device::open(DeviceChoice::Simulator, &built_in::options()).unwrap();
     for lab in ALL {
-        let report = everything(lab, &device, false);
+        let report = everything(lab, &device, false, true);
         for row in lab.conclusions.iter().flat_map(|it| it.gaps).flat_map(|gap| gap.rows()) {
             // Of rows with equal times there is neither a slowest nor a fastest: the simulator has
             // none.

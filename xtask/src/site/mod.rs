@@ -132,7 +132,9 @@ fn compiled(root: &Path, target: &Path) -> Result<PathBuf, Error> {
         return Err(Error::NoTarget);
     }
     let mut build = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    build.args(["build", "--quiet", "-p", "web", "--lib", "--profile", "wasm", "--target", TARGET]);
+    // Without a library for Rust, its dependencies are compiled once, when all is linked.
+    build.args(["rustc", "--quiet", "-p", "web", "--lib", "--crate-type", "cdylib"]);
+    build.args(["--profile", "wasm", "--target", TARGET]);
     // All browsers of today have these instructions: Chromium since 91, Firefox since 89, Safari
     // since 16.4.
     build.env("RUSTFLAGS", "-C target-feature=+simd128").current_dir(root);
