@@ -288,7 +288,7 @@ fn a_class_that_root_starts_is_an_unprivileged_users() {
     class.enqueue("eve", "guard", &endless(), false);
     let all = waited_for(server.0.id(), "grade-one");
     assert!(all.len() >= 3, "the server, a worker, a judge");
-    for Process { command, status, .. } in all.iter().filter(|process| !process.is_only(place.account)) {
+    if let Some(Process { command, status, .. }) = all.iter().find(|process| !process.is_only(place.account)) {
         panic!("{command}: {status:?}");
     }
     let judge = all.iter().find(|process| process.command.contains(" grade-one ")).unwrap();
