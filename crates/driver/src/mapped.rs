@@ -2,7 +2,7 @@
 //! of the one at the other, with or without access. The bytes of memory are the simulator's while
 //! it can be accessed, and else those of its handle (`objects::Physical`).
 //!
-//! Memory is mapped as a whole and at one address at a time. No other process can have it.
+//! Memory may be mapped in parts, each at one address at a time. No other process can have it.
 
 use std::ffi::{c_int, c_uint};
 use std::ops::Range;
@@ -113,13 +113,14 @@ fn set_access(state: &mut State, address: u64, access: c_uint) -> Done {
     let State { memory, mappings, physical, .. } = state;
     let mapping = mappings.get_mut(&address).ok_or(Status::INVALID_VALUE)?;
     let physical = physical.get_mut(&mapping.memory).ok_or(Status::INVALID_HANDLE)?;
+    let piece = physical.pieces.get_mut(&mapping.offset).ok_or(Status::INVALID_VALUE)?;
     if let Some(bytes) = memory.take_access(address) {
-        physical.bytes = Some(bytes);
+        *piece = Some(bytes);
     }
     if access != 0
-        && let Some(bytes) = physical.bytes.take()
+        && let Some(bytes) = piece.take()
     {
-        physical.bytes = memory.give_access(address, bytes, access == READ).err();
+        *piece = memory.give_access(address, bytes, access == READ).err();
     }
     mapping.access = access;
     Ok(())
@@ -132,12 +133,40 @@ fn drop_reference(state: &mut State, memory: Handle) -> Done {
     if physical.references == 0 {
         let used = &mut state.used[physical.device as usize];
         *used = used.saturating_sub(physical.size);
-        if let Some(bytes) = physical.bytes.take() {
-            state.memory.destroy(bytes);
-        }
+        let pieces = std::mem::take(&mut physical.pieces);
+        pieces.into_values().flatten().for_each(|bytes| state.memory.destroy(bytes));
         state.physical.remove(&memory);
     }
     Ok(())
+}
+
+/// Makes a range of memory that is not mapped one piece.
+fn cut(physical: &mut Physical, range: Range<u64>) -> Done {
+    let reaches = |(&start, bytes): (&u64, &Option<simt::Physical>)| {
+        let end = start + bytes.as_ref().map_or(0, simt::Physical::bytes);
+        (start < range.end && range.start < end).then_some(start)
+    };
+    let starts: Vec<u64> = physical.pieces.iter().filter_map(reaches).collect();
+    let first = *starts.first().ok_or(Status::INVALID_VALUE)?;
+    let taken: Vec<simt::Physical> = starts.iter().filter_map(|start| physical.pieces.remove(start)?).collect();
+    let end = first + taken.iter().map(simt::Physical::bytes).sum::<u64>();
+    let sizes = [range.start - first, range.end - range.start, end - range.end];
+    let sizes: Vec<u64> = sizes.into_iter().filter(|&size| size > 0).collect();
+    let is_one = taken.len() == 1 && sizes.len() == 1;
+    let (pieces, done) = match if is_one { Ok(taken) } else { simt::Physical::cut(taken, &sizes) } {
+        Ok(pieces) => (pieces, Ok(())),
+        Err(pieces) => {
+            say("cuMemMap: the host has no room to map a part of memory");
+            (pieces, Err(Status::OUT_OF_MEMORY))
+        }
+    };
+    let mut at = first;
+    for piece in pieces {
+        let bytes = piece.bytes();
+        physical.pieces.insert(at, Some(piece));
+        at += bytes;
+    }
+    done
 }
 
 fn unmap(state: &mut State, address: u64) -> Done {
@@ -211,7 +240,7 @@ driver! {
         })?;
         state.used[device as usize] += size;
         let handle = state.handle();
-        state.physical.insert(handle, Physical { device, size, references: 1, bytes: Some(made) });
+        state.physical.insert(handle, Physical { device, size, references: 1, pieces: [(0, Some(made))].into() });
         to.put(handle)
     }
 
@@ -247,16 +276,25 @@ driver! {
         let physical = state.physical.get(&memory).ok_or(Status::INVALID_VALUE)?;
         let reserved = state.reserved.range(..=address).next_back();
         let is_reserved = reserved.is_some_and(|(start, length)| range.end <= start + length);
-        if flags != 0 || offset != 0 || !is_reserved || bytes as u64 > physical.size {
+        let (offset, bytes) = (offset as u64, bytes as u64);
+        let end = offset.checked_add(bytes).filter(|&end| end <= physical.size).ok_or(Status::INVALID_VALUE)?;
+        if flags != 0 || !is_aligned(offset) || !is_reserved {
             return Err(Status::INVALID_VALUE);
         }
-        if (bytes as u64) < physical.size || state.mappings.values().any(|mapping| mapping.memory == memory) {
-            say("cuMemMap: memory can be mapped as a whole, and at one address at a time");
+        let overlaps = |it: &Mapping| it.memory == memory && it.offset < end && offset < it.offset + it.bytes;
+        if state.mappings.values().any(overlaps) {
+            say("cuMemMap: memory can be mapped at one address at a time");
             return Err(Status::NOT_SUPPORTED);
         }
-        state.memory.map(address, bytes as u64).map_err(|_| Status::INVALID_VALUE)?;
-        state.mappings.insert(address, Mapping { bytes: bytes as u64, memory, access: 0 });
-        state.physical.get_mut(&memory).ok_or(Status::INVALID_VALUE)?.references += 1;
+        let State { memory: device, physical, mappings, .. } = &mut *state;
+        let physical = physical.get_mut(&memory).ok_or(Status::INVALID_VALUE)?;
+        device.map(address, bytes).map_err(|_| Status::INVALID_VALUE)?;
+        if let Err(status) = cut(physical, offset..end) {
+            device.unmap(address);
+            return Err(status);
+        }
+        mappings.insert(address, Mapping { bytes, memory, offset, access: 0 });
+        physical.references += 1;
         Ok(())
     }
 

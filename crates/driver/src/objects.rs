@@ -1,6 +1,6 @@
 //! What has a handle.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ffi::{CStr, c_int, c_uint};
 use std::sync::Arc;
 
@@ -105,10 +105,11 @@ pub struct Pool {
 pub struct Physical {
     pub device: c_int,
     pub size: u64,
-    /// The caller's, and one of its mapping.
+    /// The caller's, and one of each mapping.
     pub references: u32,
-    /// Its bytes, unless they are where they can be accessed.
-    pub bytes: Option<simt::Physical>,
+    /// Its bytes in pieces, by their offsets, unless they are where they can be accessed. What is
+    /// mapped is one piece.
+    pub pieces: BTreeMap<u64, Option<simt::Physical>>,
 }
 
 /// Memory that is mapped, under its address.
@@ -116,6 +117,8 @@ pub struct Physical {
 pub struct Mapping {
     pub bytes: u64,
     pub memory: Handle,
+    /// Where in the memory it begins.
+    pub offset: u64,
     /// 0: none; 1: to be read; 3: to be written, too.
     pub access: u32,
 }

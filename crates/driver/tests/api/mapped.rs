@@ -93,6 +93,41 @@ fn memory_keeps_what_it_holds_at_another_address() {
     assert_eq!((driver.used(), driver.cuMemRelease(memory)), (0, INVALID_VALUE));
 }
 
+/// Parts of one allocation at addresses of their own, and later all of it at one.
+#[test]
+fn memory_is_mapped_in_parts() {
+    let driver = Driver::new();
+    let (memory, base) = (driver.create(4 * PART), driver.reserve(8 * PART));
+    let at = |part: usize| base + (part * PART) as u64;
+    // The last two parts, the first; later the second, behind the first.
+    let map = |to: usize, parts: usize, from: usize| {
+        assert_eq!(driver.cuMemMap(at(to), parts * PART, from * PART, memory, 0), 0);
+        assert_eq!(driver.give(at(to), parts * PART, 3), 0);
+    };
+    map(0, 2, 2);
+    map(4, 1, 0);
+    assert_eq!(driver.cuMemsetD32_v2(at(0), 3, 2 * PART / 4), 0);
+    assert_eq!(driver.cuMemsetD32_v2(at(4), 1, PART / 4), 0);
+    assert_eq!(driver.cuMemMap(at(5), 2 * PART, PART, memory, 0), NOT_SUPPORTED);
+    map(5, 1, 1);
+    assert_eq!(driver.cuMemsetD32_v2(at(5), 2, PART / 4), 0);
+    assert_eq!(driver.used(), 4 * PART);
+    for (to, parts) in [(4, 2), (0, 2)] {
+        assert_eq!(driver.cuMemUnmap(at(to), parts * PART), 0);
+    }
+    map(2, 4, 0);
+    let held = |driver: &Driver, part: usize| driver.read(at(part), PART / 4);
+    for (part, value) in [(2, 1), (3, 2), (4, 3), (5, 3)] {
+        assert!(held(&driver, part).iter().all(|&word| word == value), "{part}");
+    }
+    // The middle alone, which keeps the memory alive.
+    assert_eq!((driver.cuMemUnmap(at(2), 4 * PART), driver.cuMemMap(at(7), PART, PART, memory, 0)), (0, 0));
+    assert_eq!((driver.cuMemRelease(memory), driver.give(at(7), PART, 1)), (0, 0));
+    assert!(held(&driver, 7).iter().all(|&word| word == 2));
+    assert_eq!((driver.cuMemUnmap(at(7), PART), driver.used()), (0, 0));
+    assert_eq!(driver.cuMemAddressFree(base, 8 * PART), 0);
+}
+
 /// Mapped memory is not accessible yet, nor any more: the message says so, with the thread.
 #[test]
 fn an_access_without_access_is_a_fault() {
@@ -134,14 +169,19 @@ fn what_cannot_be_mapped_is_refused() {
     assert_eq!(driver.cuMemCreate(&mut memory, 1 << 50, &OF_FIRST, 0), OUT_OF_MEMORY);
     let (two, base) = (driver.create(2 * PART), driver.reserve(2 * PART));
     let part = PART as u64;
-    // Beyond the reserved range, at an offset, of nothing, of no memory; in parts.
+    // Beyond the reserved range, beyond the memory, at an odd offset, of nothing, of no memory.
     assert_eq!(driver.cuMemMap(base + part, 2 * PART, 0, two, 0), INVALID_VALUE);
-    assert_eq!(driver.cuMemMap(base, PART, PART, two, 0), INVALID_VALUE);
+    for offset in [2 * PART, 4, usize::MAX - PART + 1] {
+        assert_eq!(driver.cuMemMap(base, PART, offset, two, 0), INVALID_VALUE);
+    }
     assert_eq!(driver.cuMemMap(base, 0, 0, two, 0), INVALID_VALUE);
     assert_eq!(driver.cuMemMap(base, PART, 0, 77, 0), INVALID_VALUE);
-    assert_eq!(driver.cuMemMap(base, PART, 0, two, 0), NOT_SUPPORTED);
     assert_eq!(driver.cuMemMap(base, 2 * PART, 0, two, 0), 0);
-    assert_eq!(driver.cuMemMap(base, 2 * PART, 0, two, 0), NOT_SUPPORTED);
+    // At two addresses.
+    let other = driver.reserve(2 * PART);
+    for (bytes, offset) in [(2 * PART, 0), (PART, 0), (PART, PART)] {
+        assert_eq!(driver.cuMemMap(other, bytes, offset, two, 0), NOT_SUPPORTED);
+    }
     assert_eq!(driver.cuMemMap(base, PART, 0, driver.create(PART), 0), INVALID_VALUE);
     for (address, bytes) in [(base, PART), (base + part, PART), (base, 4 * PART), (base + 4, 2 * PART)] {
         assert_eq!(driver.cuMemUnmap(address, bytes), INVALID_VALUE);

@@ -9,6 +9,7 @@ mod addresses;
 mod atomics;
 mod lent;
 mod mapped;
+mod undo;
 
 use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, Mutex};
@@ -26,6 +27,7 @@ use crate::texture::Objects;
 use addresses::Addresses;
 use lent::Words;
 pub use mapped::Physical;
+use undo::{Kept, Undo};
 
 /// Words of zero. The operating system commits their pages on first use.
 fn zeroed_words(bytes: u64) -> Result<Words, MemoryError> {
@@ -45,6 +47,8 @@ pub struct Memory {
     heap: Heap,
     /// Serialises atomic operations of more than 32 bits: they take several words.
     wide_atomics: Mutex<()>,
+    /// Of a launch whose writes are undone.
+    undo: Undo,
     /// Arrays, textures and surfaces.
     pub(crate) objects: Objects,
 }
@@ -56,6 +60,8 @@ struct Allocation {
     read_only: bool,
     /// The bytes that have been written, by the host or by kernels.
     written: Written,
+    /// The pages that are kept, to be restored.
+    kept: Kept,
 }
 
 /// Bytes of a range in one allocation: its number, where in it they begin, and how many they are.
@@ -75,6 +81,7 @@ impl Memory {
             allocations: Vec::new(),
             heap: Heap::new(DEFAULT_HEAP_LIMIT),
             wide_atomics: Mutex::new(()),
+            undo: Undo::default(),
             objects: Objects::default(),
         }
     }
@@ -120,6 +127,7 @@ impl Memory {
             words,
             read_only,
             written: Written::new(bytes),
+            kept: Kept::default(),
         });
         Ok(address)
     }
@@ -298,6 +306,9 @@ impl Memory {
     #[inline(always)]
     pub(crate) fn store(&self, shape: &mut Shape, lowest: u64, rows: &[[u32; 32]]) -> bool {
         let Some((words, start)) = self.words_of(shape, lowest, true) else { return false };
+        if self.undo.is_active() && !heap::holds(lowest) {
+            self.keep_lanes(shape.allocation, start, shape);
+        }
         words::store(words, start, shape, rows);
         true
     }

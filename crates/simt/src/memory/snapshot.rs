@@ -1,5 +1,6 @@
 //! A copy of memory, for launches whose effects are undone: the dry run of a launch on a model
-//! (`run/dry_run.rs`), or a launch in another order, whose results are compared. Reads, and later
+//! (`run/dry_run.rs`), or a launch in another order, whose results are compared. (Where the sample
+//! of a prediction is undone, what it writes is copied: `global/undo.rs`.) Reads, and later
 //! restores, all memory that kernels can write. Lent words are their owner's, who may write them at
 //! any time: a launch that is undone has a copy of them instead (`global/lent.rs`).
 
@@ -10,7 +11,7 @@ use super::heap::Chunks;
 use crate::address::AllocationSpan;
 
 /// Words of a page.
-const PAGE: usize = 1024;
+pub(super) const PAGE: usize = 1024;
 
 /// A copy of all memory that kernels can write: [`Memory::snapshot`].
 pub struct Snapshot {
@@ -21,7 +22,7 @@ pub struct Snapshot {
 
 /// A copy of words. Pages of zeroes are not written, so the operating system commits no memory for
 /// what nobody has used.
-fn copy(words: &[AtomicU32]) -> Option<Vec<u32>> {
+pub(super) fn copy(words: &[AtomicU32]) -> Option<Vec<u32>> {
     let mut copy: Vec<u32> = bytemuck::try_zeroed_vec(words.len()).ok()?;
     for (copy, words) in copy.chunks_mut(PAGE).zip(words.chunks(PAGE)) {
         if words.iter().fold(0, |all, word| all | word.load(Relaxed)) != 0 {
@@ -29,6 +30,13 @@ fn copy(words: &[AtomicU32]) -> Option<Vec<u32>> {
         }
     }
     Some(copy)
+}
+
+/// Makes words what they were, without a write to those that are.
+pub(super) fn restore(words: &[AtomicU32], before: &[u32]) {
+    for (word, &it) in words.iter().zip(before).filter(|(word, it)| word.load(Relaxed) != **it) {
+        word.store(it, Relaxed);
+    }
 }
 
 impl Memory {
@@ -47,11 +55,7 @@ impl Memory {
         for ((words, lent), before) in self.writable().zip(self.lent()).zip(&snapshot.allocations) {
             match lent {
                 Some(lent) => lent.set_apart(None),
-                None => words.unwrap_or_default().iter().zip(before).for_each(|(word, &it)| {
-                    if word.load(Relaxed) != it {
-                        word.store(it, Relaxed);
-                    }
-                }),
+                None => restore(words.unwrap_or_default(), before),
             }
         }
     }

@@ -85,6 +85,10 @@ fn with_findings(second: Result<Report, LaunchError>, first: Report) -> Result<R
 
 /// A copy of memory, which a launch that runs twice restores.
 pub(super) fn snapshot(memory: &Memory, launch: &Launch) -> Result<Snapshot, InvalidLaunch> {
-    let no_room = || InvalidLaunch::NoRoomForChecks { kernel: launch.kernel.into(), bytes: memory.used() };
-    memory.snapshot().ok_or_else(no_room)
+    memory.snapshot().ok_or_else(|| no_room(memory, launch))
+}
+
+/// The host has no room for a copy.
+pub(super) fn no_room(memory: &Memory, launch: &Launch) -> InvalidLaunch {
+    InvalidLaunch::NoRoomForChecks { kernel: launch.kernel.into(), bytes: memory.used() }
 }

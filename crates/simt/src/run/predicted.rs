@@ -1,20 +1,20 @@
 //! Predicts the time of a launch that runs without a model: a sample of its blocks also runs on the
-//! model whose time is wanted, and memory is set back. The report has that time; memory, findings,
-//! output and counters are those of the launch itself. A launch that is too small for its time to
-//! say much is predicted only if that is wished for.
+//! model whose time is wanted, and what it wrote is undone. The report has that time; memory,
+//! findings, output and counters are those of the launch itself. A launch that is too small for its
+//! time to say much is predicted only if that is wished for.
 //!
 //! Lent memory is its owner's, who may write it during the launch. So the launch runs first, and the
 //! sample has a copy: a kernel that waits for the owner ends there by a limit of steps, and has no
 //! time.
 
-use super::dry_run::snapshot;
+use super::dry_run::{no_room, snapshot};
 use super::validate::count;
 use crate::machine::Placement;
 use crate::timing::{Predicted, Timed, fills_half};
 use crate::trap::TrapKind;
 use crate::{Checks, InvalidLaunch, Launch, LaunchError, Memory, Report};
 
-/// Memory beyond this is not copied, and the launch has no predicted time.
+/// Beyond so many bytes of memory, which the sample could all write, a launch has no predicted time.
 const MOST_COPIED: u64 = 1 << 29;
 
 /// With lent memory, a launch that runs again counts as waiting for its owner after so many more
@@ -58,13 +58,11 @@ pub(super) fn with_predicted_time(
         let prediction = Some(Predicted::Not("launches beyond 512 MiB, unless only their time is asked for"));
         return Ok(Report { prediction, ..run(&plain)? });
     }
-    let before = snapshot(memory, launch)?;
     if !memory.has_lent() {
-        let timed = time(&on_model);
-        memory.restore(&before);
-        drop(before);
+        let timed = memory.undone(|| time(&on_model)).ok_or_else(|| no_room(memory, launch))?;
         return Ok(Report { prediction: Some(predicted(timed)), ..run(&plain)? });
     }
+    let before = snapshot(memory, launch)?;
     let report = run(&plain)?;
     let after = snapshot(memory, launch)?;
     memory.rewind(&before);

@@ -5,6 +5,7 @@ use std::sync::atomic::AtomicU32;
 
 use super::Memory;
 use crate::address::AccessFaultKind;
+use crate::memory::snapshot::PAGE;
 use crate::memory::words::{self, Word};
 
 impl Memory {
@@ -12,6 +13,11 @@ impl Memory {
     /// operation.
     fn atomic_words(&self, address: u64, width: u32) -> Result<(&[AtomicU32], usize), AccessFaultKind> {
         self.check(address, width, true)?;
+        if self.undo.is_active()
+            && let Some(index) = self.find_index(address)
+        {
+            self.keep(index, (address - self.allocations[index].span.address) as usize / (4 * PAGE));
+        }
         let (words, offset) = self.words(address).ok_or(AccessFaultKind::OutOfBounds { nearest: None })?;
         Ok((words, offset / 4))
     }

@@ -2,10 +2,15 @@
 //! that were reserved, and go from there with their contents. While memory is mapped without
 //! access, the bytes are still the caller's, and an access is a fault.
 
-use super::{Allocation, Memory, Words, zeroed_words};
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+use super::{Allocation, Kept, Memory, Words, zeroed_words};
 use crate::address::AllocationSpan;
 use crate::error::MemoryError;
 use crate::memory::written::Written;
+
+/// Bytes of a page of the host.
+const PAGE: u64 = 4096;
 
 /// Memory of a device without an address: [`Memory::create`].
 pub struct Physical {
@@ -18,6 +23,42 @@ impl Physical {
     /// How many bytes there are.
     pub fn bytes(&self) -> u64 {
         self.bytes
+    }
+
+    /// Cuts memory anew that consists of these parts, one after the other: into parts of so many
+    /// bytes. All are multiples of 4096 bytes, and as many bytes before and after; if not, or if
+    /// the host has no room for a copy, the parts come back as they are.
+    pub fn cut(parts: Vec<Self>, sizes: &[u64]) -> Result<Vec<Self>, Vec<Self>> {
+        let before = parts.iter().map(|part| part.bytes);
+        let fits = before.clone().sum::<u64>() == sizes.iter().sum()
+            && before.chain(sizes.iter().copied()).all(|bytes| bytes.is_multiple_of(PAGE));
+        let zeroed = |&bytes: &u64| bytemuck::try_zeroed_slice_box((bytes / 4) as usize).ok();
+        let made: Option<Vec<Box<[AtomicU32]>>> = sizes.iter().filter(|_| fits).map(zeroed).collect();
+        let Some(mut made) = made.filter(|_| fits) else { return Err(parts) };
+        let pages = parts.iter().flat_map(|part| part.words.chunks(PAGE as usize / 4));
+        for (to, from) in made.iter_mut().flat_map(|words| words.chunks_mut(PAGE as usize / 4)).zip(pages) {
+            // The operating system commits no memory for pages that nobody has used.
+            if from.iter().fold(0, |all, word| all | word.load(Relaxed)) != 0 {
+                to.iter_mut().zip(from).for_each(|(to, from)| *to.get_mut() = from.load(Relaxed));
+            }
+        }
+        let mut start = 0;
+        let parts = made.into_iter().zip(sizes).map(|(words, &bytes)| {
+            let (written, mut at) = (Written::new(bytes), 0);
+            for part in &parts {
+                let (from, end) = (start.max(at), (start + bytes).min(at + part.bytes));
+                if from < end {
+                    written.copy(from - start, &part.written, from - at, end - from);
+                }
+                at += part.bytes;
+            }
+            if written.has(0, bytes) {
+                written.mark_all();
+            }
+            start += bytes;
+            Self { bytes, words: Words::Own(words), written }
+        });
+        Ok(parts.collect())
     }
 }
 
@@ -59,7 +100,8 @@ impl Memory {
         // What was mapped there before.
         self.addresses.forget(address..end);
         let span = AllocationSpan { address, bytes };
-        self.add(Allocation { span, words: None, read_only: false, written: Written::new(bytes) });
+        let (written, kept) = (Written::new(bytes), Kept::default());
+        self.add(Allocation { span, words: None, read_only: false, written, kept });
         Ok(())
     }
 
@@ -133,6 +175,35 @@ mod tests {
         let physical = memory.take_access(base + PART).unwrap();
         memory.destroy(physical);
         assert_eq!(memory.used(), 0);
+    }
+
+    #[test]
+    fn memory_is_cut_and_joined_with_what_it_holds() {
+        let mut memory = Memory::new(4 * PART);
+        let base = memory.reserve(4 * PART, PART).unwrap();
+        let all = memory.create(4 * PART).unwrap();
+        memory.map(base, 4 * PART).unwrap();
+        assert!(memory.give_access(base, all, false).is_ok());
+        memory.write(base + PART - 2, &[1, 2, 3, 4]).unwrap();
+        memory.fill(base + 2 * PART, 2 * PART, 5).unwrap();
+        let all = memory.take_access(base).unwrap();
+        memory.unmap(base);
+        let parts = Physical::cut(vec![all], &[PART, PART, 2 * PART]).ok().unwrap();
+        assert_eq!(parts.iter().map(Physical::bytes).collect::<Vec<_>>(), [PART, PART, 2 * PART]);
+        let written = |physical: &Physical, at| physical.written.has(at, 2);
+        assert_eq!([PART - 4, PART - 2].map(|at| written(&parts[0], at)), [false, true]);
+        assert_eq!([0, 2].map(|at| written(&parts[1], at)), [true, false]);
+        assert_eq!([0, 2 * PART - 2].map(|at| written(&parts[2], at)), [true, true]);
+        let wrong = [vec![4 * PART + 4096], vec![4 * PART - 2048, 2048], vec![PART]];
+        let parts = wrong.into_iter().fold(parts, |parts, sizes| Physical::cut(parts, &sizes).err().unwrap());
+        let joined = Physical::cut(parts, &[4 * PART]).ok().unwrap().remove(0);
+        let marks = [0, PART - 4, PART - 2, PART, PART + 2, 2 * PART, 4 * PART - 2].map(|at| written(&joined, at));
+        assert_eq!(marks, [false, false, true, true, false, true, true]);
+        memory.map(base, 4 * PART).unwrap();
+        assert!(memory.give_access(base, joined, false).is_ok());
+        let mut bytes = [9; 6];
+        memory.read(base + PART - 3, &mut bytes).unwrap();
+        assert_eq!((bytes, memory.value(base + 4 * PART - 4, 4)), ([0, 1, 2, 3, 4, 0], 0x0505_0505));
     }
 
     #[test]
