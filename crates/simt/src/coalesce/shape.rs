@@ -111,6 +111,14 @@ impl Shape {
         }
     }
 
+    /// The lanes of `mask` whose addresses are so near the lowest that the shape of their access has
+    /// offsets.
+    pub fn near(mask: u32, row: &[u64; 32]) -> u32 {
+        let lanes = || (0..32).filter(|lane| mask >> lane & 1 == 1);
+        let lowest = lanes().map(|lane| row[lane]).min().unwrap_or(0);
+        lanes().filter(|&lane| row[lane] - lowest < SPAN_LIMIT).fold(0, |near, lane| near | 1 << lane)
+    }
+
     /// Takes the shape of an access by the lanes of `mask` to the addresses in `row`, plus an
     /// offset that is the same for all. Returns the lowest of `row`.
     #[inline(always)]

@@ -107,17 +107,18 @@ impl Copies {
         copy.settled |= mask;
         let &mut TrackedCopy { place, warp, ref to, bytes, ref from, ref read, .. } = copy;
         let warp = races.in_cluster(warp);
-        let mut access = |allocation: Option<usize>, kind, mask, offsets: &WideRow, width| {
-            if mask == 0 {
-                return;
+        let mut access = |allocation: Option<usize>, kind, mut mask: u32, offsets: &WideRow, width| {
+            while mask != 0 {
+                let near = Shape::near(mask, offsets);
+                let mut shape = Shape::new();
+                let lowest = shape.follow(near, offsets, width);
+                let operation = &MemoryOperation::new(place, kind, width);
+                // Races of the copy itself have been reported.
+                let time = races.clocks.interval(warp);
+                let lanes = &shape.lanes(lowest);
+                races.access(&Reached { allocation, operation, lanes, base: 0, warp, time }, &mut |_, _| {});
+                mask &= !near;
             }
-            let mut shape = Shape::new();
-            let lowest = shape.follow(mask, offsets, width);
-            let operation = &MemoryOperation::new(place, kind, width);
-            // Races of the copy itself have been reported.
-            let time = races.clocks.interval(warp);
-            let lanes = &shape.lanes(lowest);
-            races.access(&Reached { allocation, operation, lanes, base: 0, warp, time }, &mut |_, _| {});
         };
         access(None, AccessKind::Store, mask, to, bytes);
         let mut rest = mask_of(|lane| mask >> lane & 1 == 1 && read[lane] > 0);
@@ -279,6 +280,23 @@ mod tests {
         copies.settle(number, u32::MAX, &mut races, &memory);
         copies.end(number, u32::MAX);
         assert!(!copies.any());
+    }
+
+    #[test]
+    fn lanes_may_read_more_than_32_bits_apart() {
+        const FAR: u64 = 5 << 30;
+        let mut memory = Memory::new(FAR + 64);
+        let address = memory.allocate(FAR + 64).unwrap();
+        let mut copies = Copies::default();
+        let mut from = [0; 32];
+        (from[0], from[3]) = (address + FAR, address);
+        let number = copies.begin(TrackedCopy { from, read: [8; 32], ..copy() });
+        let mut races = Races::new((1, 32), 4, true);
+        races.begin(0);
+        copies.settle(number, u32::MAX, &mut races, &memory);
+        let is_read =
+            |offset: u64| races.known_of(Some(0), offset as usize / 4).is_some_and(|[_, read, _]| read.0 != 0);
+        assert_eq!([0, FAR, FAR + 4, FAR % (1 << 32)].map(is_read), [true, true, true, false]);
     }
 
     #[test]
