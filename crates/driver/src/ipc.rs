@@ -33,12 +33,14 @@ impl Shared {
         Self { begins, process: std::process::id(), file, bytes, rest: [0; 5] }
     }
 
-    /// The file. Only one that is as long can be used without a fault later.
+    /// The file. Memory can be used without a fault later only if its file is as long; that of an
+    /// event grows while recordings are under way.
     fn open(&self) -> Done<File> {
         let Self { process, file, bytes, .. } = self;
         let opened = OpenOptions::new().read(true).write(true).open(format!("/proc/{process}/fd/{file}"));
         let length = |file: &File| file.metadata().map_or(0, |about| about.len());
-        opened.ok().filter(|file| length(file) == *bytes).ok_or(Status::INVALID_VALUE)
+        let fits = |file: &File| length(file) == *bytes || self.begins == EVENT && length(file) > *bytes;
+        opened.ok().filter(fits).ok_or(Status::INVALID_VALUE)
     }
 }
 

@@ -1,6 +1,7 @@
 //! An event that several processes share: a file without a name that says how often it was recorded,
-//! how many of these recordings have ended, and which process made the last. All work is done when
-//! its call returns, so a recording ends at once, unless functions of the host are before it.
+//! and which of these recordings have not ended, with the process that made each. All work is done
+//! when its call returns, so a recording ends at once, unless functions of the host are before it.
+//! A later recording, on another stream, may end first.
 
 use std::fs::File;
 use std::io;
@@ -18,16 +19,16 @@ const PAUSE: Duration = Duration::from_micros(200);
 /// The event. Threads take turns by the lock, processes by that of the file.
 pub struct SharedEvent(Mutex<File>);
 
-#[derive(Clone, Copy, Default, PartialEq)]
+#[derive(Default)]
 struct Progress {
     recorded: u64,
-    ended: u64,
-    process: u64,
+    /// The recordings that have not ended: the number, and the process.
+    under_way: Vec<[u64; 2]>,
 }
 
 impl SharedEvent {
-    /// Bytes of its file.
-    pub const BYTES: u64 = 24;
+    /// Bytes of its file while no recording is under way.
+    pub const BYTES: u64 = 8;
 
     /// A new one, which was never recorded.
     pub fn new() -> io::Result<Self> {
@@ -46,19 +47,20 @@ impl SharedEvent {
 
     /// Records the event. The recording ends once the host functions before it are done.
     pub fn record(self: &Arc<Self>, behind: Vec<Behind>) {
+        let ends = behind.iter().all(|behind| behind.is_reached());
         let number = self.change(|progress| {
             progress.recorded += 1;
-            progress.process = std::process::id().into();
+            let process = u64::from(std::process::id());
+            progress.under_way.extend((!ends).then_some([progress.recorded, process]));
             progress.recorded
         });
-        let event = self.clone();
-        let end = move || event.change(|progress| progress.ended = progress.ended.max(number));
-        if behind.iter().all(|behind| behind.is_reached()) {
-            return end();
+        if ends {
+            return;
         }
+        let event = self.clone();
         std::thread::spawn(move || {
             behind.into_iter().for_each(Behind::wait);
-            end();
+            event.change(|progress| progress.under_way.retain(|&[other, _]| other != number));
         });
     }
 
@@ -84,15 +86,13 @@ impl SharedEvent {
         let file = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         // A file in memory can be locked, read and written.
         let _ = file.lock();
-        let mut bytes = [[0; 8]; 3];
-        let _ = file.read_exact_at(bytes.as_flattened_mut(), 0);
-        let [recorded, ended, process] = bytes.map(u64::from_le_bytes);
-        let before = Progress { recorded, ended, process };
-        let mut now = before;
-        let result = work(&mut now);
-        if now != before {
-            let bytes = [now.recorded, now.ended, now.process].map(u64::to_le_bytes);
-            let _ = file.write_all_at(bytes.as_flattened(), 0);
+        let mut bytes = vec![0; file.metadata().map_or(0, |about| about.len()) as usize];
+        let _ = file.read_exact_at(&mut bytes, 0);
+        let mut progress = Progress::of(&bytes);
+        let result = work(&mut progress);
+        let now = progress.bytes();
+        if now != bytes {
+            let _ = file.write_all_at(&now, 0).and_then(|()| file.set_len(now.len() as u64));
         }
         let _ = file.unlock();
         result
@@ -100,9 +100,22 @@ impl SharedEvent {
 }
 
 impl Progress {
-    /// Whether a recording has ended. If the process that recorded last is gone, all have.
+    fn of(bytes: &[u8]) -> Self {
+        let (numbers, _) = bytes.as_chunks::<8>();
+        let mut numbers = numbers.iter().copied().map(u64::from_le_bytes);
+        let recorded = numbers.next().unwrap_or(0);
+        let under_way = std::iter::from_fn(|| Some([numbers.next()?, numbers.next()?])).collect();
+        Self { recorded, under_way }
+    }
+
+    fn bytes(&self) -> Vec<u8> {
+        let numbers = [self.recorded].into_iter().chain(self.under_way.iter().flatten().copied());
+        numbers.flat_map(u64::to_le_bytes).collect()
+    }
+
+    /// Whether a recording has ended, as it has if its process is gone.
     fn has_ended(&self, number: u64) -> bool {
-        self.ended >= number || is_gone(self.process)
+        !self.under_way.iter().any(|&[other, process]| other == number && !is_gone(process))
     }
 }
 
@@ -111,4 +124,30 @@ fn is_gone(process: u64) -> bool {
     let Ok(stat) = std::fs::read_to_string(format!("/proc/{process}/stat")) else { return true };
     // The state follows the name, which may contain anything.
     stat.rsplit_once(") ").is_some_and(|(_, state)| state.starts_with(['Z', 'X']))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn recordings_end_in_any_order() {
+        let event = SharedEvent::new().unwrap();
+        let own = u64::from(std::process::id());
+        event.change(|progress| {
+            progress.recorded = 3;
+            // No process has the number of the third.
+            progress.under_way = vec![[1, own], [2, own], [3, u64::MAX]];
+        });
+        assert!(event.is_reached());
+        let has_ended = |number| event.change(|progress| progress.has_ended(number));
+        assert_eq!([1, 2, 3].map(has_ended), [false, false, true]);
+        event.change(|progress| progress.under_way.retain(|&[number, _]| number != 2));
+        assert_eq!([1, 2, 3].map(has_ended), [false, true, true]);
+        event.wait(2);
+        event.change(|progress| progress.under_way.clear());
+        event.wait(1);
+        let length = event.change(|progress| progress.bytes().len() as u64);
+        assert_eq!((event.recorded(), length), (3, SharedEvent::BYTES));
+    }
 }
