@@ -46,18 +46,42 @@ pub fn join(inputs: &[String]) -> String {
 /// A text whose kernels have at most so many registers a thread, unless they say how many.
 pub fn with_most_registers(text: &str, most: u32) -> String {
     let mut changed = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(at) = rest.find(".entry") {
-        let in_comment = rest[..at].rsplit('\n').next().is_some_and(|before| before.contains("//"));
-        let length = rest[at..].find(['{', ';']).filter(|_| !in_comment).unwrap_or(".entry".len());
-        let (header, after) = rest.split_at(at + length);
-        changed += header;
-        if after.starts_with('{') && !header[at..].contains(".maxnreg") {
-            changed += &format!(" .maxnreg {most} ");
+    // In the header of a kernel, which has no limit so far, and in a pragma of it.
+    let (mut lacks, mut in_pragma) = (false, false);
+    for token in tokens(text) {
+        match token {
+            ".entry" => lacks = true,
+            ".maxnreg" => lacks = false,
+            ".pragma" => in_pragma = true,
+            ";" if in_pragma => in_pragma = false,
+            "{" if lacks => {
+                changed += &format!(" .maxnreg {most} ");
+                lacks = false;
+            }
+            ";" => lacks = false,
+            _ => {}
         }
-        rest = after;
+        changed += token;
     }
-    changed + rest
+    changed
+}
+
+/// The words, strings, comments, and other characters of a text.
+fn tokens(text: &str) -> impl Iterator<Item = &str> {
+    let is_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '%' | '.');
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let length = match rest.chars().next()? {
+            '"' => rest[1..].find('"').map_or(rest.len(), |end| end + 2),
+            '/' if rest.starts_with("//") => rest.find('\n').unwrap_or(rest.len()),
+            '/' if rest.starts_with("/*") => rest[2..].find("*/").map_or(rest.len(), |end| end + 4),
+            c if is_word(c) => rest.find(|c| !is_word(c)).unwrap_or(rest.len()),
+            c => c.len_utf8(),
+        };
+        let (token, behind) = rest.split_at(length);
+        rest = behind;
+        Some(token)
+    })
 }
 
 /// The name in the first line of a function: the word before its last parenthesis.
@@ -79,8 +103,9 @@ fn function<'a>(first: &'a str, rest: &mut impl Iterator<Item = &'a str>) -> Str
     while let Some(now) = line {
         text += now;
         text.push('\n');
-        depth += now.matches('{').count();
-        let closed = now.matches('}').count();
+        let count = |brace| tokens(now).filter(|token| *token == brace).count();
+        depth += count("{");
+        let closed = count("}");
         depth = depth.saturating_sub(closed);
         if depth == 0 && (closed > 0 || now.trim_end().ends_with(';')) {
             break;
@@ -123,18 +148,9 @@ fn names(text: &str) -> HashMap<String, bool> {
 /// A text with other names, and with numbers of source files behind those of the texts before it.
 /// Also the last of its numbers.
 fn changed(text: &str, files: u64, rename: impl Fn(&str) -> Option<String>) -> (String, u64) {
-    let is_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '%' | '.');
-    let (mut all, mut rest, mut last) = (String::with_capacity(text.len()), text, files);
+    let (mut all, mut last) = (String::with_capacity(text.len()), files);
     let mut number_follows = false;
-    while let Some(first) = rest.chars().next() {
-        let length = match first {
-            '"' => rest[1..].find('"').map_or(rest.len(), |end| end + 2),
-            '/' if rest.starts_with("//") => rest.find('\n').unwrap_or(rest.len()),
-            '/' if rest.starts_with("/*") => rest.find("*/").map_or(rest.len(), |end| end + 2),
-            c if is_word(c) => rest.find(|c| !is_word(c)).unwrap_or(rest.len()),
-            c => c.len_utf8(),
-        };
-        let (token, behind) = rest.split_at(length);
+    for token in tokens(text) {
         match token.parse::<u64>() {
             Ok(number) if number_follows => {
                 last = last.max(files + number);
@@ -145,7 +161,6 @@ fn changed(text: &str, files: u64, rename: impl Fn(&str) -> Option<String>) -> (
         if !token.trim().is_empty() {
             number_follows = matches!(token, ".file" | ".loc" | "inlined_at");
         }
-        rest = behind;
     }
     (all, last)
 }
@@ -217,10 +232,12 @@ $L__info_string0:
 .entry two .maxnreg 40 { ret; } .entry three{ret;}
 .extern .entry four();
 .func five() { ret; }
+/* .entry { */ .entry six(.param .u64 a) // one { or two; and no .maxnreg
+    .pragma \"a { b; c\"; /* ; { */ .maxntid 64 {ret;}
 ";
         let limited = with_most_registers(text, 57);
         let expected =
-            text.replace(".maxntid 64\n{", ".maxntid 64\n .maxnreg 57 {").replace("three{", "three .maxnreg 57 {");
+            text.replace(".maxntid 64\n{", ".maxntid 64\n .maxnreg 57 {").replace("{ret;}", " .maxnreg 57 {ret;}");
         assert_eq!(limited, expected);
     }
 
