@@ -3,9 +3,10 @@
 //! PTX has as many registers as it likes. The most that are live at one instruction is what a
 //! thread cannot do without; `ptxas` adds some for addresses and for loads that it moves up. On an
 //! H200, the estimate is compared with Nsight Compute's `launch__registers_per_thread` in
-//! `docs/TIME.md`.
+//! `docs/TIME.md`. For sm_90, `ptxas` of CUDA 12.9 gives the 394 kernels of `kernels/ptx` 4.6
+//! registers more or fewer, on average (2026-11-29).
 
-use ptx::{ComputeOp, Function, Module, Op, Space, Type};
+use ptx::{BinaryOp, ComputeOp, Function, Kind, Module, Op, Precision, Space, Type, UnaryOp};
 
 use crate::program::{BasicBlocks, Code, facts, successors};
 
@@ -76,7 +77,7 @@ pub(super) fn sizes(code: &Code, function: &Function, first: usize, old: bool) -
         code.registers.writes(first + position).iter().for_each(|&written| sizes[written as usize] = 0);
     }
     if !old {
-        let uniform = uniform(code, function, first);
+        let uniform = in_uniform_registers(code, function, first);
         sizes.iter_mut().zip(uniform).filter(|(_, uniform)| *uniform).for_each(|(size, _)| *size = 0);
     }
     sizes
@@ -120,7 +121,7 @@ fn live(code: &Code, function: &Function, first: usize, old: bool) -> (Vec<Vec<u
                     size += sizes[read as usize];
                 }
             }
-            most = most.max(size);
+            most = most.max(size + temporaries(&body[position].op));
         }
         if now != at_start[block] {
             at_start[block] = now;
@@ -134,10 +135,51 @@ fn live(code: &Code, function: &Function, first: usize, old: bool) -> (Vec<Vec<u
     (at_start, most)
 }
 
+/// Registers besides those of its operands that an instruction takes which `ptxas` makes a row of
+/// instructions and a subroutine: as CUDA 12.9 does for sm_90.
+fn temporaries(op: &Op) -> u32 {
+    let Op::Compute(op) = op else { return 0 };
+    match op {
+        ComputeOp::Binary { op: BinaryOp::Divide, ty: Type::F64, .. } => 12,
+        ComputeOp::Binary { op: BinaryOp::Divide, ty: Type::F32, mode, .. } if mode.precision == Precision::Exact => 9,
+        ComputeOp::Unary { op: UnaryOp::SquareRoot, ty: Type::F64, .. } => 10,
+        ComputeOp::Unary { op: UnaryOp::Reciprocal, ty: Type::F64, .. } => 4,
+        _ => 0,
+    }
+}
+
+/// Whether an instruction computes with floats.
+fn computes_floats(op: &Op) -> bool {
+    let is_float = |ty: &Type| ty.kind() == Kind::Float;
+    match op {
+        Op::Compute(ComputeOp::Unary { ty, .. } | ComputeOp::Binary { ty, .. } | ComputeOp::Ternary { ty, .. }) => {
+            is_float(ty)
+        }
+        Op::Compute(ComputeOp::Convert { to, from, .. }) => is_float(to) || is_float(from),
+        _ => false,
+    }
+}
+
+/// Registers that `ptxas` keeps in uniform registers, or reads where they are needed: the same in
+/// all threads of a block, written at one place, and not computed as floats, which uniform
+/// registers cannot hold.
+fn in_uniform_registers(code: &Code, function: &Function, first: usize) -> Vec<bool> {
+    let body = function.body.as_deref().unwrap_or_default();
+    let mut writes = vec![0u32; function.registers.len()];
+    let places = first..first + body.len();
+    places.flat_map(|place| code.registers.writes(place)).for_each(|&written| writes[written as usize] += 1);
+    let is_once = |place: usize| code.registers.writes(place).iter().all(|&written| writes[written as usize] == 1);
+    uniform_if(code, function, first, |place, op| is_once(place) && !computes_floats(op))
+}
+
 /// Registers that have the same value in all threads of a block: what is computed from parameters,
-/// constants and the block's indices. `ptxas` keeps them in uniform registers, or reads them where
-/// they are needed.
+/// constants and the block's indices.
 pub(super) fn uniform(code: &Code, function: &Function, first: usize) -> Vec<bool> {
+    uniform_if(code, function, first, |_, _| true)
+}
+
+/// The same, if only what these instructions write can be such.
+fn uniform_if(code: &Code, function: &Function, first: usize, can: impl Fn(usize, &Op) -> bool) -> Vec<bool> {
     let body = function.body.as_deref().unwrap_or_default();
     let mut all = vec![true; function.registers.len()];
     let mut changed = true;
@@ -145,7 +187,8 @@ pub(super) fn uniform(code: &Code, function: &Function, first: usize) -> Vec<boo
         changed = false;
         for (position, instruction) in body.iter().enumerate() {
             let place = first + position;
-            if !facts(&instruction.op).uniform || code.registers.reads(place).iter().any(|&read| !all[read as usize]) {
+            let is_uniform = facts(&instruction.op).uniform && can(place, &instruction.op);
+            if !is_uniform || code.registers.reads(place).iter().any(|&read| !all[read as usize]) {
                 for &written in code.registers.writes(place) {
                     changed |= std::mem::replace(&mut all[written as usize], false);
                 }
