@@ -47,6 +47,10 @@ pub struct Options {
     /// Predict the time of each launch
     #[arg(long)]
     predict: bool,
+    /// The level-2 cache before each launch that is predicted: cold (flushed), or warm, with the
+    /// data of the launch if that fits
+    #[arg(long, value_enum, value_name = "CACHES", default_value = "cold", hide_possible_values = true)]
+    caches: Caches,
     /// Count, check and predict only this kernel, by its name in the source or in the PTX
     #[arg(long, value_name = "KERNEL")]
     only: Option<String>,
@@ -83,6 +87,12 @@ enum Fault {
     Stop,
     Continue,
     Defer,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
+enum Caches {
+    Cold,
+    Warm,
 }
 
 /// Runs the program and reports. Returns the exit code.
@@ -189,6 +199,9 @@ fn settings(options: &Options, goals: &Requirements) -> Result<Vec<(&'static str
     }
     if options.predict || goals.predict() {
         settings.push(("COALESCE_PREDICT", "always".into()));
+    }
+    if options.caches == Caches::Warm {
+        settings.push(("COALESCE_CACHES", "warm".into()));
     }
     settings.extend(options.only.as_ref().map(|kernel| ("COALESCE_ONLY_KERNEL", kernel.into())));
     if let Some(count) = options.orders.schedules {

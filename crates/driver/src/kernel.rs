@@ -112,7 +112,7 @@ pub fn run(state: &mut State, kernel: &Kernel) -> Done<f64> {
     let lost = match outcome {
         Ok(done) => {
             if let Some(Predicted::Time(time)) = done.predicted() {
-                took = time.cold_us;
+                took = time.of_caches(settings.warm).0;
             }
             if done.predicted() == Some(&Predicted::WAITS_FOR_HOST) {
                 report::waits_for_host(&function.name);
@@ -122,7 +122,7 @@ pub fn run(state: &mut State, kernel: &Kernel) -> Done<f64> {
                 show(&message);
             }
             if chosen {
-                state.recorder.add((function, gpu), shape, &done, (&compared, seconds));
+                state.recorder.add((function, gpu), shape, (&done, settings.warm), (&compared, seconds));
             }
             if !done.findings().is_empty() {
                 state.host_recorder.faulty(&function.name);

@@ -44,6 +44,7 @@
 //! | `COALESCE_CHECK` | what the sanitizer looks for: `all`, `memory,race`, ... |
 //! | `COALESCE_FAULT` | `stop`: the launch fails; `continue`: show accesses out of bounds and skip them; `defer`: the next synchronisation fails |
 //! | `COALESCE_PREDICT` | `always`: predict each launch's time, not only once timing events exist; `never` |
+//! | `COALESCE_CACHES` | `cold`: predict as if the level-2 cache were flushed before each launch; `warm`: as if it held the launch's data, if that fits |
 //! | `COALESCE_ONLY_KERNEL` | the only kernel to check, predict, model and record, by its name in the source or in the PTX |
 //! | `COALESCE_SCHEDULES`, `COALESCE_SEED` | run each launch in so many other orders, drawn from this seed, and compare the results |
 //! | `COALESCE_SCHEDULE` | run each launch in this order, too, and compare |

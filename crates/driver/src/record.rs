@@ -183,8 +183,15 @@ impl Recorder {
         !self.by_name.contains_key(&(function.module, function.name.clone(), gpu.name))
     }
 
-    /// Adds a launch that ended, with what others in other orders show, and how long it took.
-    pub fn add(&mut self, function: Launched, shape: &Shape, report: &Report, (orders, seconds): (&Found, f64)) {
+    /// Adds a launch that ended, timed as with warm caches or not, with what others in other orders
+    /// show, and how long it took.
+    pub fn add(
+        &mut self,
+        function: Launched,
+        shape: &Shape,
+        (report, warm): (&Report, bool),
+        (orders, seconds): (&Found, f64),
+    ) {
         let Some(index) = self.of(function, shape) else { return };
         let Kernel { record, counted, total, .. } = &mut self.kernels[index];
         record.launches += 1;
@@ -197,7 +204,7 @@ impl Recorder {
         if record.requests.is_empty() {
             record.requests = report.requests().iter().map(Request::numbers).collect();
         }
-        record.predict(report.predicted());
+        record.predict(report.predicted(), warm);
         report.findings().iter().for_each(|finding| record.find(FaultRecord::found(finding)));
         record.findings_beyond += report.findings_beyond();
         record.orders += orders.tried;
@@ -301,10 +308,11 @@ impl Recorder {
 }
 
 impl KernelRecord {
-    fn predict(&mut self, predicted: Option<&Predicted>) {
+    fn predict(&mut self, predicted: Option<&Predicted>, warm: bool) {
         match predicted {
             Some(Predicted::Time(time)) => {
-                let (us, bound) = (time.cold_us, time.bound.name());
+                let (us, bound) = time.of_caches(warm);
+                let bound = bound.name();
                 let all = self.predicted.get_or_insert_with(|| PredictedTimes {
                     all_us: 0.0,
                     longest_us: 0.0,

@@ -92,6 +92,9 @@ pub struct LaunchSettings {
     pub defers: bool,
     /// `Some`: whether times are predicted; `None`: once an event that takes times exists.
     pub predict: Option<bool>,
+    /// Whether predicted times are those of launches whose data is in the level-2 cache, if it
+    /// fits.
+    pub warm: bool,
     /// The most warp instructions of a launch.
     pub steps: Option<u64>,
     /// Other orders in which launches run.
@@ -189,6 +192,10 @@ impl Reader<'_> {
             (self.wrong)(format!("COALESCE_FAULT: '{fault}' is unknown; give stop, continue or defer"));
         }
         let goes_on = fault == "continue";
+        let caches = of("COALESCE_CACHES").unwrap_or_else(|| "cold".to_owned());
+        if !["cold", "warm"].contains(&&*caches) {
+            (self.wrong)(format!("COALESCE_CACHES: '{caches}' is unknown; give cold or warm"));
+        }
         let one = of("COALESCE_SCHEDULE").and_then(|text| {
             let order = text.parse::<DrawnOrder>();
             order.map_err(|error| (self.wrong)(format!("COALESCE_SCHEDULE: {error}"))).ok()
@@ -214,6 +221,7 @@ impl Reader<'_> {
                 Some("never") => Some(false),
                 _ => None,
             },
+            warm: caches == "warm",
             steps: self.number("COALESCE_STEPS"),
             notes_given: of("COALESCE_GIVEN").is_some_and(|value| value != "0"),
         }

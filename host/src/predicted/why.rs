@@ -107,6 +107,7 @@ mod tests {
             empty_us: 2.66,
             next_us: 1.2,
             bound,
+            warm_bound: None,
             uses: vec![(bound, 0.92), (Bound::Issue, 0.41)],
             waits: vec![(Why::Memory, 0.7), (Why::Barrier, 0.3)],
             waits_by_instruction: Vec::new(),

@@ -123,6 +123,8 @@ pub struct Prediction {
     pub next_us: f64,
     /// What limits it, cold.
     pub bound: Bound,
+    /// What limits it, warm.
+    pub warm_bound: Option<Bound>,
     /// Units, and the part of the time for which each is used, the busiest first.
     pub uses: Vec<(Bound, f64)>,
     /// Why warps wait, and the part of their waiting, the longest first.
@@ -137,6 +139,15 @@ pub struct Prediction {
     pub warps: (u32, u32),
     /// Blocks of the grid.
     pub blocks: u64,
+}
+
+impl Prediction {
+    /// Its microseconds and what limits it: cold, or, if `warm` is wished for and the data fits
+    /// into L2, warm.
+    pub fn of_caches(&self, warm: bool) -> (f64, Bound) {
+        let warm = self.warm_us.zip(self.warm_bound).filter(|_| warm);
+        warm.unwrap_or((self.cold_us, self.bound))
+    }
 }
 
 /// The time of a launch.
@@ -154,18 +165,23 @@ pub(super) fn of(recording: &Recording, plan: &Plan, kinds: &[Kind]) -> Predicti
     let empty_us = timing.launch.empty_us;
     let fetch_us = FETCHES * timing.latency.dram / timing.clock_mhz;
     let cold_us = empty_us + fetch_us + microseconds(&cold);
-    let warm_us = fits.then(|| QUEUED * empty_us + microseconds(&replay(recording, plan, executed, true)));
-    let uses = uses(&cold, timing, recording);
-    let waits = shares(Why::ALL.iter().zip(cold.waits).map(|(&why, cycles)| (why, cycles)).collect());
+    let warm = fits.then(|| replay(recording, plan, executed, true));
+    let warm_us = warm.as_ref().map(|warm| (QUEUED * empty_us + microseconds(warm)).min(cold_us));
+    let whys = |replayed: &Replayed| shares(Why::ALL.into_iter().zip(replayed.waits).collect());
+    let (cold_uses, waits) = (uses(&cold, timing, recording), whys(&cold));
+    let warm_bound = warm
+        .zip(warm_us)
+        .map(|(warm, warm_us)| bound(&uses(&warm, timing, recording), &whys(&warm), QUEUED * empty_us / warm_us));
     let waiting: f64 = cold.by_place.iter().sum();
     Prediction {
         model,
         cold_us,
-        warm_us: warm_us.map(|warm| warm.min(cold_us)),
+        warm_us,
         empty_us,
         next_us: timing.launch.next_us,
-        bound: bound(&uses, &waits, empty_us / cold_us),
-        uses,
+        bound: bound(&cold_uses, &waits, empty_us / cold_us),
+        warm_bound,
+        uses: cold_uses,
         waits,
         waits_by_instruction: cold.by_place.iter().map(|cycles| cycles / waiting.max(1.0)).collect(),
         registers: recording.registers,

@@ -67,6 +67,7 @@ mod tests {
             empty_us: 3.0,
             next_us: 1.0,
             bound,
+            warm_bound: None,
             uses: Vec::new(),
             waits: Vec::new(),
             waits_by_instruction: Vec::new(),
