@@ -1,5 +1,6 @@
-//! `coalesce doctor PROGRAM`: what a program will meet when it runs with the simulator's driver,
-//! and the remedy. It only looks at files.
+//! `coalesce doctor PROGRAM ARGS`: what a program will meet when it runs with the simulator's
+//! driver, and the remedy. It only looks at files: those that the command names and, of a command
+//! of cargo, the manifest in the current folder.
 
 use std::ffi::OsString;
 use std::fmt::Write;
@@ -7,15 +8,16 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use coalesce_driver::image::contents;
+use toml::Table;
 
 use crate::library;
 
 /// Say what a program will meet on the simulator's driver, and the remedy
 #[derive(Args, Debug)]
 pub struct Options {
-    /// A program or library, or a Python script
-    #[arg(value_name = "PROGRAM")]
-    program: OsString,
+    /// A program, library, Python script or Cargo.toml; or a command, as `coalesce run` takes it
+    #[arg(required = true, trailing_var_arg = true, value_name = "PROGRAM")]
+    program: Vec<OsString>,
 }
 
 /// Something to know about the program.
@@ -23,17 +25,32 @@ pub struct Options {
 enum Finding {
     Fine(String),
     Note(String),
+    /// The file has nothing to do with CUDA.
+    Nothing(String),
     /// The program will not run.
     Blocks(String),
 }
 
+const MANIFEST: &str = "Cargo.toml";
+
+impl Finding {
+    /// The finding, with the file.
+    fn of(self, file: &Path) -> Self {
+        let with = |say: String| format!("{}: {say}", file.display());
+        match self {
+            Self::Fine(say) => Self::Fine(with(say)),
+            Self::Note(say) => Self::Note(with(say)),
+            Self::Nothing(say) => Self::Nothing(with(say)),
+            Self::Blocks(say) => Self::Blocks(with(say)),
+        }
+    }
+}
+
 /// Prints the findings. Returns 1 if the program will not run.
 pub fn main(options: &Options) -> Result<u8, String> {
-    let path = found(Path::new(&options.program))?;
-    let bytes = std::fs::read(&path).map_err(|error| format!("{}: {error}", path.display()))?;
     let mut findings = match library::find() {
         Ok(library) => {
-            let lacks = |what: &str| Finding::Note(format!("there is no {what}: `cargo build -p coalesce`"));
+            let lacks = |what: &str| Finding::Note(format!("there is no {what}; `cargo build -p coalesce` makes it"));
             let ptxas = "`coalesce-ptxas` beside this program, which Triton needs";
             let runtime = "`libcoalesce_cudart.so` beside this program, which programs of nvcc need";
             let missing = [(library.has_ptxas(), ptxas), (library.has_runtime(), runtime)];
@@ -41,18 +58,54 @@ pub fn main(options: &Options) -> Result<u8, String> {
         }
         Err(error) => vec![Finding::Blocks(error)],
     };
-    findings.extend(if bytes.starts_with(b"\x7fELF") { of_binary(&bytes) } else { of_script(&bytes) });
+    let files = files(&options.program)?;
+    for path in &files {
+        let bytes = std::fs::read(path).map_err(|error| format!("{}: {error}", path.display()))?;
+        let about = match bytes.starts_with(b"\x7fELF") {
+            _ if path.ends_with(MANIFEST) => of_manifest(path, &String::from_utf8_lossy(&bytes))?,
+            true => of_binary(&bytes),
+            false => of_script(&bytes),
+        };
+        // Of a command, what has nothing to do with CUDA is left out.
+        let about = about.into_iter().filter(|finding| files.len() == 1 || !matches!(finding, Finding::Nothing(_)));
+        findings.extend(about.map(|finding| finding.of(path)));
+    }
+    if findings.is_empty() {
+        findings.push(Finding::Nothing("the command names no file that uses CUDA".to_owned()));
+    }
     let mut text = String::new();
     for finding in &findings {
         let (what, say) = match finding {
             Finding::Fine(say) => ("ok", say),
-            Finding::Note(say) => ("note", say),
+            Finding::Note(say) | Finding::Nothing(say) => ("note", say),
             Finding::Blocks(say) => ("problem", say),
         };
         let _ = writeln!(text, "{}", wording::wrapped(say, wording::WIDTH, &format!("{what}: "), "  "));
     }
+    if findings.iter().all(|finding| matches!(finding, Finding::Fine(_))) {
+        let command = options.program.iter().map(|part| part.to_string_lossy()).collect::<Vec<_>>().join(" ");
+        let command = match &*files {
+            [script] if options.program.len() == 1 && script.extension().is_some_and(|it| it == "py") => {
+                format!("python {command}")
+            }
+            [manifest] if options.program.len() == 1 && manifest.ends_with(MANIFEST) => "cargo run".to_owned(),
+            _ => command,
+        };
+        text += &format!("Run it: coalesce run -- {command}\n");
+    }
     crate::run::print(&text)?;
     Ok(findings.iter().any(|finding| matches!(finding, Finding::Blocks(_))).into())
+}
+
+/// The files that a command names: the program, and those of its arguments that are files.
+fn files(command: &[OsString]) -> Result<Vec<PathBuf>, String> {
+    let Some((program, arguments)) = command.split_first() else { return Ok(Vec::new()) };
+    let mut files = match program == "cargo" && Path::new(MANIFEST).is_file() {
+        true => vec![PathBuf::from(MANIFEST)],
+        false => vec![found(Path::new(program))?],
+    };
+    files.extend(arguments.iter().map(PathBuf::from).filter(|file| file.is_file()));
+    Ok(files)
 }
 
 /// The file, looked for as a shell does.
@@ -102,12 +155,14 @@ fn of_binary(bytes: &[u8]) -> Vec<Finding> {
                 .to_owned(),
         ));
     } else if has(bytes, "libcuda.so") || has(bytes, "cuInit") {
-        findings
-            .push(Finding::Fine("it loads the driver (libcuda), which the simulator's takes the place of".to_owned()));
+        findings.push(Finding::Fine(
+            "it loads the driver (libcuda); `coalesce run` puts the simulator's in its place".to_owned(),
+        ));
     }
     if findings.is_empty() {
-        findings.push(Finding::Note(
-            "it names no part of CUDA; if it loads a library or a script that does, ask for that".to_owned(),
+        findings.push(Finding::Nothing(
+            "it names no part of CUDA; if it runs a script or loads a library that does, name that file, too"
+                .to_owned(),
         ));
     }
     findings
@@ -117,7 +172,12 @@ fn of_binary(bytes: &[u8]) -> Vec<Finding> {
 const PACKAGES: [(&str, bool, &str); 8] = [
     ("numba", true, "numba-cuda runs; `coalesce run` puts a stand-in for nvJitLink into its place"),
     ("triton", true, "Triton runs; `coalesce run` puts a stand-in for ptxas into its place"),
-    ("tinygrad", true, "tinygrad runs with CUDA=1; its compiler needs CUDA_PATH for kernels that include cuda_fp16.h"),
+    (
+        "tinygrad",
+        true,
+        "tinygrad runs with DEV=CUDA:PTX, or with DEV=CUDA and NVRTC; NVRTC needs CUDA_PATH for kernels that include \
+         cuda_fp16.h",
+    ),
     (
         "cuda.core",
         true,
@@ -155,9 +215,57 @@ fn of_script(bytes: &[u8]) -> Vec<Finding> {
         })
         .collect();
     if findings.is_empty() {
-        findings.push(Finding::Note("it imports no package that is known to use CUDA".to_owned()));
+        findings.push(Finding::Nothing(
+            "it imports no package that is known to use CUDA; if it imports a file that does, name that file, too"
+                .to_owned(),
+        ));
     }
     findings
+}
+
+/// The manifest of a Rust package.
+fn of_manifest(path: &Path, text: &str) -> Result<Vec<Finding>, String> {
+    let manifest: Table =
+        text.parse().map_err(|error: toml::de::Error| format!("{}: {}", path.display(), error.message()))?;
+    let get = |names: &[&str]| {
+        names.iter().try_fold(&manifest, |table, name| table.get(*name)?.as_table()).cloned().unwrap_or_default()
+    };
+    let mut all = get(&["dependencies"]);
+    all.extend(get(&["dev-dependencies"]));
+    let patches = get(&["patch", "crates-io"]);
+    let mut findings = Vec::new();
+    if all.contains_key("cust") {
+        findings.push(match ["cust_raw", "find_cuda_helper"].iter().all(|name| patches.contains_key(*name)) {
+            true => Finding::Fine("cust runs; the program calls `cust_raw::load()` before all else".to_owned()),
+            false => Finding::Blocks(
+                "cust asks for the CUDA toolkit when it is built: add `cust_raw` and the section [patch.crates-io] that \
+                 docs/DRIVER.md shows, and call `cust_raw::load()` before all else"
+                    .to_owned(),
+            ),
+        });
+    }
+    if let Some(cudarc) = all.get("cudarc") {
+        let has = |feature: &str| {
+            let features = cudarc.get("features").and_then(toml::Value::as_array);
+            features.is_some_and(|features| features.iter().any(|it| it.as_str() == Some(feature)))
+        };
+        let dynamic = has("dynamic-loading") || has("fallback-dynamic-loading");
+        findings.push(match dynamic {
+            true => Finding::Fine("cudarc looks for the driver when the program runs".to_owned()),
+            false => Finding::Note(
+                "cudarc links the driver and other libraries of CUDA unless it has the feature `dynamic-loading`; the driver \
+                 is found if `coalesce run` builds the program, too"
+                    .to_owned(),
+            ),
+        });
+    }
+    for name in ["rustacuda", "baracuda-driver", "cuda-async"].into_iter().filter(|name| all.contains_key(*name)) {
+        findings.push(Finding::Fine(format!("{name} runs; measurements/clients.md says what it needs")));
+    }
+    if findings.is_empty() {
+        findings.push(Finding::Nothing("it depends on no package that is known to use CUDA's driver".to_owned()));
+    }
+    Ok(findings)
 }
 
 #[cfg(test)]
@@ -171,7 +279,21 @@ mod tests {
             matches!(&said("import numpy as np\nfrom numba import cuda\n")[..], [Finding::Fine(say)] if say.contains("nvJitLink"))
         );
         assert!(matches!(&said("  import os, torch")[..], [Finding::Blocks(say)] if say.contains("keyed hash")));
-        assert!(matches!(&said("import torchless\n# import cupy")[..], [Finding::Note(_)]));
+        assert!(matches!(&said("import torchless\n# import cupy")[..], [Finding::Nothing(_)]));
+    }
+
+    #[test]
+    fn manifests_are_judged_by_their_dependencies() {
+        let said = |text: &str| of_manifest(Path::new(MANIFEST), text);
+        let cust = "[dependencies]\ncust = { version = \"0.3.2\" }\ncust_raw = \"*\"\n";
+        assert!(matches!(&said(cust).unwrap()[..], [Finding::Blocks(say)] if say.contains("[patch.crates-io]")));
+        let patch = "[patch.crates-io]\ncust_raw = { path = \"a\" }\nfind_cuda_helper = { path = \"b\" }\n";
+        assert!(matches!(&said(&format!("{cust}{patch}")).unwrap()[..], [Finding::Fine(_)]));
+        let cudarc = |features: &str| said(&format!("[dependencies]\ncudarc = {{ version = \"0.19\"{features} }}\n"));
+        assert!(matches!(&cudarc(", features = [\"dynamic-loading\"]").unwrap()[..], [Finding::Fine(_)]));
+        assert!(matches!(&cudarc("").unwrap()[..], [Finding::Note(_)]));
+        assert!(matches!(&said("[package]\n").unwrap()[..], [Finding::Nothing(_)]));
+        assert!(said("[package").unwrap_err().starts_with("Cargo.toml: "));
     }
 
     #[test]
@@ -181,7 +303,7 @@ mod tests {
         let shared = of_binary(b"\x7fELF libcudart.so.12 __cudaRegisterFatBinary");
         assert!(matches!(&shared[..], [Finding::Fine(say)] if say.contains("one of its own")));
         assert!(matches!(&of_binary(b"\x7fELF libcuda.so.1")[..], [Finding::Fine(_)]));
-        assert!(matches!(&of_binary(b"\x7fELF")[..], [Finding::Note(_)]));
+        assert!(matches!(&of_binary(b"\x7fELF")[..], [Finding::Nothing(_)]));
         // Machine code alone: a fat binary with one file of it.
         let mut machine = b"\x7fELF\x50\xed\x55\xba\x01\0\x10\0".to_vec();
         let mut file = [0u8; 68];

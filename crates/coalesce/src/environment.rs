@@ -1,6 +1,7 @@
 //! `coalesce env`: the variables that make programs load the simulator's driver, for places where
 //! `coalesce run` cannot stand before them.
 
+use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
@@ -49,7 +50,7 @@ pub fn main(options: &Options) -> Result<u8, String> {
                 let rest = if is_list { format!("${{{name}:+:${name}}}") } else { String::new() };
                 format!("export {name}='{quoted}'{rest}\n")
             }
-            Syntax::Docker if is_list => format!("ENV {name}=\"{value}:${name}\"\n"),
+            Syntax::Docker if is_list => format!("ENV {name}=\"{value}${{{name}:+:${name}}}\"\n"),
             Syntax::Docker => format!("ENV {name}=\"{value}\"\n"),
             Syntax::Github if is_list => {
                 let all = library::before(value.as_ref(), std::env::var_os(name));
@@ -59,6 +60,14 @@ pub fn main(options: &Options) -> Result<u8, String> {
         };
     }
     crate::run::print(&text)?;
+    if std::io::stdout().is_terminal() {
+        let use_it = match options.syntax {
+            Syntax::Shell => "`eval \"$(coalesce env)\"` sets these variables in this shell",
+            Syntax::Docker => "for a Dockerfile; the image needs the files that these variables name",
+            Syntax::Github => "`coalesce env --for github >> \"$GITHUB_ENV\"` sets these variables for later steps",
+        };
+        eprintln!("note: {use_it}");
+    }
     Ok(0)
 }
 

@@ -276,6 +276,11 @@ fn the_report_is_data_for_other_programs() {
     assert_eq!(kernel["counters"]["l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum"], 128);
     assert_eq!(kernel["shapes"][0]["block"], serde_json::json!([32, 1, 1]));
     assert!(kernel["predicted"]["time_ms"].as_f64().is_some_and(|time| (0.001..1.0).contains(&time)), "{kernel}");
+    let warm = ["--format", "json", "--predict", "--caches", "warm", "--output", "/dev/stderr"];
+    let (_, warm, _) = ran(run(&warm, "launches"));
+    let warm: serde_json::Value = serde_json::from_str(&warm).expect("JSON");
+    let time = |kernel: &serde_json::Value| kernel["predicted"]["time_ms"].as_f64();
+    assert!(time(&warm["kernels"][0]) < time(kernel), "{warm}");
     let store = kernel["lines"].as_array().and_then(|lines| lines.iter().find(|line| line["requests"] == 4));
     assert!(
         store.is_some_and(|line| line["source"].as_str().is_some_and(|text| text.contains("st.global"))),
@@ -596,7 +601,10 @@ fn the_variables_suit_a_shell_and_files() {
         assert!(link.is_file(), "{link:?}");
     }
     let (docker, ..) = ran(coalesce(&["env", "--folder", place, "--for", "docker"]));
-    assert!(docker.starts_with(&format!("ENV LD_LIBRARY_PATH=\"{place}:$LD_LIBRARY_PATH\"\n")), "{docker}");
+    assert!(
+        docker.starts_with(&format!("ENV LD_LIBRARY_PATH=\"{place}${{LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}}\"\n")),
+        "{docker}"
+    );
     let (github, ..) = ran(coalesce(&["env", "--folder", place, "--for", "github"]));
     assert!(github.starts_with(&format!("LD_LIBRARY_PATH={place}")), "{github}");
 }
@@ -610,9 +618,21 @@ fn a_doctor_says_what_is_in_the_way() {
         path.to_str().expect("a path").to_owned()
     };
     let (said, _, code) = ran(coalesce(&["doctor", &file("a.py", "from numba import cuda\n")]));
-    assert!(code == 0 && said.contains("ok: numba-cuda runs"), "{said}");
+    assert!(code == 0 && said.contains("/a.py: numba-cuda runs"), "{said}");
+    assert!(said.contains("\nRun it: coalesce run -- python ") && said.ends_with("/a.py\n"), "{said}");
     let (said, _, code) = ran(coalesce(&["doctor", &file("b.py", "import torch\n")]));
-    assert!(code == 1 && said.contains("problem: torch"), "{said}");
+    assert!(code == 1 && said.contains("/b.py: torch has NVIDIA's"), "{said}");
+    // A command, and one of cargo in a package.
+    let (said, _, code) = ran(coalesce(&["doctor", "true", &file("c.py", "import triton\n"), "--size", "3"]));
+    assert!(code == 0 && said.contains("/c.py: Triton runs") && !said.contains("true: "), "{said}");
+    assert!(said.contains("\nRun it: coalesce run -- true ") && said.ends_with("/c.py --size 3\n"), "{said}");
+    let manifest = file("Cargo.toml", "[dependencies]\ncust = \"0.3.2\"\n");
+    let mut cargo = coalesce(&["doctor", "cargo", "run", "--release"]);
+    cargo.current_dir(folder.path());
+    for command in [cargo, coalesce(&["doctor", &manifest])] {
+        let (said, _, code) = ran(command);
+        assert!(code == 1 && said.contains("Cargo.toml: cust asks for the CUDA toolkit"), "{said}");
+    }
     let (said, _, code) = ran(coalesce(&["doctor", "true"]));
     assert!(code == 0 && said.contains("names no part of CUDA"), "{said}");
 }
