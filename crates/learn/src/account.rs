@@ -81,10 +81,10 @@ mod elsewhere {
 
 #[cfg(target_os = "linux")]
 mod linux {
-    use std::fs::{self, DirBuilder, File, OpenOptions};
+    use std::fs::{self, DirBuilder, File};
     use std::io::ErrorKind;
     use std::os::fd::OwnedFd;
-    use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _, fchown};
+    use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, fchown};
     use std::os::unix::process::CommandExt as _;
     use std::path::{Path, PathBuf};
     use std::process::{Command, Stdio};
@@ -129,19 +129,25 @@ mod linux {
         if account.user.is_root() {
             return Ok(());
         }
+        let mut folders = Vec::new();
         if let Some(file) = class::store::file(class.database) {
-            account
-                .has_folder(file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new(".")))?;
+            let file = std::path::absolute(&file).map_err(Error::reading(&file))?;
+            folders.extend(file.parent().map(Path::to_owned));
             if let Ok(there) = fs::metadata(&file) {
                 account.has(&file, &there)?;
             }
         }
-        if let Some(course) = class.course.filter(|_| class.judges) {
-            account.has_folder(&course.root.join("target/learn"))?;
+        folders.extend(class.course.filter(|_| class.judges).map(|course| course.root.join("target/learn")));
+        for folder in &folders {
+            account.has_folder(folder)?;
         }
         let listener = listener()?;
         note!("This runs as {}.", account.name);
         account.give_up_root()?;
+        for folder in &folders {
+            // What root has not made.
+            DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(Error::writing(folder))?;
+        }
         Err(account.start_anew(listener))
     }
 
@@ -175,26 +181,19 @@ mod linux {
                 .filter(|account| !account.user.is_root() && account.user.as_raw() == owner)
         }
 
-        /// Makes a folder for this user alone, or refuses one that is another user's.
+        /// Refuses a folder that is another user's. One that is missing is made for this user alone, where root
+        /// alone may make it; elsewhere the user does so.
         fn has_folder(&self, folder: &Path) -> Result<()> {
-            let parent = folder.parent().filter(|parent| !parent.as_os_str().is_empty());
-            parent.map_or(Ok(()), fs::create_dir_all).map_err(Error::writing(folder))?;
-            match DirBuilder::new().mode(0o700).create(folder) {
-                Err(error) if error.kind() == ErrorKind::AlreadyExists => {
-                    self.has(folder, &fs::metadata(folder).map_err(Error::reading(folder))?)
-                }
-                made => {
-                    made.map_err(Error::writing(folder))?;
-                    // Not what somebody has put in its place meanwhile.
-                    let flags = (rustix::fs::OFlags::DIRECTORY | rustix::fs::OFlags::NOFOLLOW).bits();
-                    let opened = OpenOptions::new().read(true).custom_flags(flags.cast_signed()).open(folder);
-                    let give = |opened: File| match opened.metadata()?.uid() {
-                        0 => fchown(opened, Some(self.user.as_raw()), Some(self.group.as_raw())),
-                        _ => Err(ErrorKind::PermissionDenied.into()),
-                    };
-                    opened.and_then(give).map_err(Error::writing(folder))
-                }
+            match fs::metadata(folder) {
+                Ok(there) => return self.has(folder, &there),
+                Err(error) if error.kind() != ErrorKind::NotFound => return Err(Error::reading(folder)(error)),
+                Err(_) if !is_below_roots(folder) => return Ok(()),
+                Err(_) => {}
             }
+            folder.parent().map_or(Ok(()), fs::create_dir_all).map_err(Error::writing(folder))?;
+            DirBuilder::new().mode(0o700).create(folder).map_err(Error::writing(folder))?;
+            let opened = File::open(folder).map_err(Error::reading(folder))?;
+            fchown(opened, Some(self.user.as_raw()), Some(self.group.as_raw())).map_err(Error::writing(folder))
         }
 
         /// Refuses what is another user's.
@@ -249,8 +248,21 @@ mod linux {
         }
     }
 
+    /// Whether root alone decides what is at a path: no other user can have put a link, or something else,
+    /// into it.
+    fn is_below_roots(path: &Path) -> bool {
+        let mut above = path.ancestors().skip(1).filter_map(|folder| fs::symlink_metadata(folder).ok());
+        let is_roots = |folder: &fs::Metadata| folder.is_dir() && folder.uid() == 0;
+        let others_write = |folder: &fs::Metadata| folder.mode() & 0o022 != 0;
+        // In a sticky folder such as /tmp, what is there stays what it is.
+        above.next().is_some_and(|nearest| is_roots(&nearest) && !others_write(&nearest))
+            && above.all(|folder| is_roots(&folder) && (!others_write(&folder) || folder.mode() & 0o1000 != 0))
+    }
+
     #[cfg(test)]
     mod tests {
+        use std::os::unix::fs::PermissionsExt as _;
+
         use super::*;
 
         #[test]
@@ -266,6 +278,20 @@ mod linux {
                 let said = Account::named(unknown).unwrap_err().to_string();
                 assert!(said.contains("no such user") && !said.contains('\n'), "{said}");
             }
+        }
+
+        #[test]
+        fn root_makes_nothing_where_others_may_have_put_a_link() {
+            let folder = tempfile::tempdir().unwrap();
+            let at = |name: &str| folder.path().join(name);
+            for (name, mode) in [("own", 0o755), ("open", 0o777), ("sticky", 0o1777)] {
+                fs::create_dir(at(name)).unwrap();
+                fs::set_permissions(at(name), fs::Permissions::from_mode(mode)).unwrap();
+            }
+            assert_eq!(is_below_roots(&at("own/new/new")), geteuid().is_root());
+            assert!(!is_below_roots(&at("open/new")) && !is_below_roots(&at("sticky/new")));
+            std::os::unix::fs::symlink("/usr", at("link")).unwrap();
+            assert!(!is_below_roots(&at("link/new")) && !is_below_roots(&at("link/none/new")));
         }
     }
 }
