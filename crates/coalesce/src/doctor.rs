@@ -82,19 +82,29 @@ pub fn main(options: &Options) -> Result<u8, String> {
         };
         let _ = writeln!(text, "{}", wording::wrapped(say, wording::WIDTH, &format!("{what}: "), "  "));
     }
-    if findings.iter().all(|finding| matches!(finding, Finding::Fine(_))) {
-        let command = options.program.iter().map(|part| part.to_string_lossy()).collect::<Vec<_>>().join(" ");
-        let command = match &*files {
-            [script] if options.program.len() == 1 && script.extension().is_some_and(|it| it == "py") => {
-                format!("python {command}")
-            }
-            [manifest] if options.program.len() == 1 && manifest.ends_with(MANIFEST) => "cargo run".to_owned(),
-            _ => command,
-        };
+    if findings.iter().all(|finding| matches!(finding, Finding::Fine(_)))
+        && let Some(command) = runnable(&options.program)
+    {
         text += &format!("Run it: coalesce run -- {command}\n");
     }
     crate::run::print(&text)?;
     Ok(findings.iter().any(|finding| matches!(finding, Finding::Blocks(_))).into())
+}
+
+/// The command, or what runs the script or the package that stands in its place; nothing runs a
+/// library.
+fn runnable(command: &[OsString]) -> Option<String> {
+    let text = command.iter().map(|part| part.to_string_lossy()).collect::<Vec<_>>().join(" ");
+    let [file] = command else { return Some(text) };
+    let name = Path::new(file).file_name().unwrap_or_default().to_string_lossy();
+    if name.ends_with(".so") || name.contains(".so.") {
+        return None;
+    }
+    Some(match name == MANIFEST {
+        true => "cargo run".to_owned(),
+        false if name.ends_with(".py") => format!("python {text}"),
+        false => text,
+    })
 }
 
 /// The files that a command names: the program, and those of its arguments that are files.
@@ -294,6 +304,15 @@ mod tests {
         assert!(matches!(&cudarc("").unwrap()[..], [Finding::Note(_)]));
         assert!(matches!(&said("[package]\n").unwrap()[..], [Finding::Nothing(_)]));
         assert!(said("[package").unwrap_err().starts_with("Cargo.toml: "));
+    }
+
+    #[test]
+    fn what_is_well_can_be_run() {
+        let of = |command: &[&str]| runnable(&command.iter().map(OsString::from).collect::<Vec<_>>());
+        assert_eq!(of(&["python", "a.py", "3"]).as_deref(), Some("python a.py 3"));
+        assert_eq!(of(&["b/a.py"]).as_deref(), Some("python b/a.py"));
+        assert_eq!(of(&["b/Cargo.toml"]).as_deref(), Some("cargo run"));
+        assert_eq!([of(&["./program"]).as_deref(), of(&["libk.so.1"]).as_deref()], [Some("./program"), None]);
     }
 
     #[test]
