@@ -1,124 +1,120 @@
-// What the order of accesses costs, without turning anything: why a transpose of a large matrix
-// is slower than a copy. Blocks of 256 threads copy 4 KB each, a word of 16 bytes a thread, of a
-// matrix of 16384 x 16384 floats. Either side goes in the order of addresses, or in that of a
-// transpose: a piece of one row, the piece below it, and so on, then the next column of pieces.
-// nvcc -O3 -std=c++17 -arch=sm_90 -o order docs/compare/order.cu && ./order
+// CUDA C++ twin of `kernels/src/order.rs` and `kernels/src/order_table.rs`: tiles in several orders,
+// and a table beside a stream.
+// By hand: nvcc -ptx -arch=sm_90 -o order.ptx docs/compare/order.cu; host order --ptx order.ptx
 
-#include <algorithm>
-#include <cstdio>
-#include <cstdlib>
-#include <functional>
-#include <vector>
+#include <cstddef>
 
-constexpr unsigned SIDE = 16384, BLOCK = 256, FLOATS = 4 * BLOCK, BLOCKS = SIDE / FLOATS * SIDE;
+#include "l2_evict_last.cuh"
+#include "product.cuh"
 
-// The floats of a piece, for the order of addresses.
-constexpr unsigned ADDRESSES = 0;
+constexpr unsigned TILE = 32;
 
-// The word of a block's thread, where pieces have this many floats.
-template <unsigned Piece>
-__device__ size_t word(unsigned block, unsigned thread) {
-    constexpr unsigned width = Piece == ADDRESSES || Piece > FLOATS ? FLOATS : Piece;
-    constexpr unsigned height = FLOATS / width, high = SIDE / height, wide = SIDE / width;
-    constexpr unsigned together = Piece == ADDRESSES ? 1 : Piece / width;
+// C = A B; a matrix is four parameters: its first element, rows, columns, and the pitch in elements.
+#define MATRICES                                                                     \
+    const float *__restrict__ a, unsigned m, unsigned k, unsigned a_pitch,           \
+        const float *__restrict__ b, unsigned, unsigned n, unsigned b_pitch, float *c, \
+        unsigned, unsigned, unsigned c_pitch
+
+struct Tile {
     unsigned row, column;
-    if (Piece == ADDRESSES) {
-        column = block % wide, row = block / wide;
-    } else {
-        const unsigned inside = block % together, piece = block / together;
-        row = piece % high, column = piece / high * together + inside;
-    }
-    const unsigned x = thread % (width / 4), y = thread / (width / 4);
-    return size_t(row * height + y) * (SIDE / 4) + column * (width / 4) + x;
-}
-
-template <unsigned Read, unsigned Write>
-__global__ void __launch_bounds__(BLOCK) copy(const float4* input, float4* output) {
-    const float4 value = __ldcg(input + word<Read>(blockIdx.x, threadIdx.x));
-    output[word<Write>(blockIdx.x, threadIdx.x)] = value;
-}
-
-template <unsigned Read>
-__global__ void __launch_bounds__(BLOCK) read(const float4* input, float4* output) {
-    const float4 value = __ldcg(input + word<Read>(blockIdx.x, threadIdx.x));
-    // Never: but so the load has a use.
-    if (value.x == -1.5f) output[0] = value;
-}
-
-template <unsigned Write>
-__global__ void __launch_bounds__(BLOCK) write(float4* output) {
-    output[word<Write>(blockIdx.x, threadIdx.x)] = make_float4(1, 2, 3, 4);
-}
-
-struct Way {
-    const char* name;
-    unsigned bytes;
-    std::function<void()> launch;
-    std::vector<float> times;
 };
 
-void check(cudaError_t status) {
-    if (status == cudaSuccess) return;
-    std::fprintf(stderr, "order: %s\n", cudaGetErrorString(status));
-    std::exit(1);
-}
-
-// Both sides, and each alone, in pieces of this many floats.
-template <unsigned Piece>
-void add(std::vector<Way>& ways, const float4* input, float4* output) {
-    const auto way = [&](const char* name, std::function<void()> launch) {
-        ways.push_back({name, 4 * Piece, launch, {}});
-    };
-    way("read and write", [=] { copy<Piece, Piece><<<BLOCKS, BLOCK>>>(input, output); });
-    way("read, write by address",
-        [=] { copy<Piece, ADDRESSES><<<BLOCKS, BLOCK>>>(input, output); });
-    way("write, read by address",
-        [=] { copy<ADDRESSES, Piece><<<BLOCKS, BLOCK>>>(input, output); });
-    way("only read", [=] { read<Piece><<<BLOCKS, BLOCK>>>(input, output); });
-    way("only write", [=] { write<Piece><<<BLOCKS, BLOCK>>>(output); });
-}
-
-int main() {
-    const size_t bytes = size_t(SIDE) * SIDE * sizeof(float);
-    float4 *input, *output;
-    check(cudaMalloc(&input, bytes));
-    check(cudaMalloc(&output, bytes));
-    check(cudaMemset(input, 1, bytes));
-    std::vector<Way> ways;
-    const auto kind = cudaMemcpyDeviceToDevice;
-    const auto driver = [=] { check(cudaMemcpyAsync(output, input, bytes, kind)); };
-    ways.push_back({"the driver's copy", 0, driver, {}});
-    add<ADDRESSES>(ways, input, output);
-    add<32>(ways, input, output);
-    add<64>(ways, input, output);
-    add<256>(ways, input, output);
-    add<1024>(ways, input, output);
-    add<8192>(ways, input, output);
-
-    cudaEvent_t begin, end;
-    check(cudaEventCreate(&begin));
-    check(cudaEventCreate(&end));
-    // In turn, so that all meet the same clocks; each after a launch of its own that is not timed.
-    for (int round = 0; round < 4; ++round)
-        for (Way& way : ways)
-            for (int i = 0; i < 12; ++i) {
-                way.launch();
-                check(cudaEventRecord(begin));
-                way.launch();
-                check(cudaEventRecord(end));
-                check(cudaEventSynchronize(end));
-                float milliseconds;
-                check(cudaEventElapsedTime(&milliseconds, begin, end));
-                if (i >= 2) way.times.push_back(milliseconds * 1000);
-            }
-    check(cudaGetLastError());
-    std::printf("%-24s %10s %10s %20s\n", "way", "piece", "median", "quartiles");
-    for (Way& way : ways) {
-        std::sort(way.times.begin(), way.times.end());
-        const auto part = [&](size_t quarter) { return way.times[way.times.size() * quarter / 4]; };
-        char piece[16] = "-";
-        if (way.bytes > 0) std::snprintf(piece, sizeof piece, "%u B", way.bytes);
-        std::printf("%-24s %10s %7.1f us %8.1f to %6.1f us\n", way.name, piece, part(2), part(1),
-                    part(3));
+// The tile of C in this row and column of tiles.
+__device__ __forceinline__ void product(Tile tile, MATRICES) {
+    __shared__ float a_tile[32][32], b_tile[32][32];
+    const unsigned x = threadIdx.x, y = threadIdx.y;
+    const unsigned row = TILE * tile.row + y, column = TILE * tile.column + x;
+    float sum = 0.0f;
+    for (unsigned first = 0; first < k; first += 32) {
+        const unsigned i = first + x, j = first + y;
+        a_tile[y][x] = row < m && i < k ? a[at(row, i, a_pitch)] : 0.0f;
+        b_tile[y][x] = j < k && column < n ? b[at(j, column, b_pitch)] : 0.0f;
+        __syncthreads();
+#pragma unroll
+        for (unsigned step = 0; step < 32; ++step) sum = fmaf(a_tile[y][step], b_tile[step][x], sum);
+        __syncthreads();
     }
+    if (row < m && column < n) c[at(row, column, c_pitch)] = sum;
 }
+
+#define PASS_ON a, m, k, a_pitch, b, 0, n, b_pitch, c, 0, 0, c_pitch
+
+// Row by row.
+extern "C" __global__ void __launch_bounds__(1024) order_rows(MATRICES) {
+    const unsigned columns = (n + TILE - 1) / TILE;
+    product({blockIdx.x / columns, blockIdx.x % columns}, PASS_ON);
+}
+
+// In squares: bands of `side` rows, column by column.
+extern "C" __global__ void __launch_bounds__(1024) order_squares(MATRICES, unsigned side) {
+    const unsigned rows = (m + TILE - 1) / TILE, columns = (n + TILE - 1) / TILE;
+    const unsigned band = blockIdx.x / (side * columns), within = blockIdx.x % (side * columns);
+    const unsigned high = min(side, rows - band * side);
+    product({band * side + within % high, within / high}, PASS_ON);
+}
+
+// Along Hilbert's curve, in squares of a power of two along the longer side.
+extern "C" __global__ void __launch_bounds__(1024) order_curve(MATRICES) {
+    const unsigned rows = (m + TILE - 1) / TILE, columns = (n + TILE - 1) / TILE;
+    const unsigned least = min(rows, columns);
+    const unsigned side = least > 1 ? 1u << (32 - __clz(least - 1)) : 1;
+    unsigned x = 0, y = 0, left = blockIdx.x % (side * side);
+    for (unsigned half = 1; half < side; half *= 2) {
+        const unsigned right = left / 2 & 1, down = (left ^ left / 2) & 1;
+        if (down == 0) {
+            const unsigned to_x = right ? half - 1 - y : y, to_y = right ? half - 1 - x : x;
+            x = to_x, y = to_y;
+        }
+        x += half * right, y += half * down, left /= 4;
+    }
+    x += blockIdx.x / (side * side) * side;
+    const Tile tile = rows > columns ? Tile{x, y} : Tile{y, x};
+    if (tile.row < rows && tile.column < columns) product(tile, PASS_ON);
+}
+
+// A slice is two parameters: its first element and its length.
+#define PASSES                                                                         \
+    const uint4 *__restrict__ stream, size_t length, const uint4 *__restrict__ table,   \
+        size_t words, unsigned *sums, size_t threads
+
+enum Load { PLAIN, STREAMING, FIRST, LAST };
+
+// Past L1, by a policy where there is one.
+template <Load How>
+__device__ __forceinline__ uint4 load(const uint4* address) {
+    if (How == STREAMING) return __ldcs(address);
+    if (How == PLAIN) return __ldcg(address);
+    unsigned long long policy;
+    if (How == FIRST) asm("createpolicy.fractional.L2::evict_first.b64 %0;" : "=l"(policy));
+    if (How == LAST) policy = evict_last();
+    uint4 value;
+    asm volatile("ld.global.cg.L2::cache_hint.v4.u32 {%0, %1, %2, %3}, [%4], %5;"
+                 : "=r"(value.x), "=r"(value.y), "=r"(value.z), "=r"(value.w)
+                 : "l"(address), "l"(policy)
+                 : "memory");
+    return value;
+}
+
+// Multiplies each pass of the stream with the table, word by word.
+template <Load OfStream, Load OfTable>
+__device__ __forceinline__ void weigh(PASSES) {
+    const size_t thread = size_t(blockIdx.x) * 256 + threadIdx.x;
+    if (thread >= threads) return;
+    unsigned sum = 0;
+    for (const uint4* pass = stream; pass + words <= stream + length; pass += words) {
+        for (size_t i = thread; i < words; i += threads) {
+            const uint4 value = load<OfStream>(pass + i), weight = load<OfTable>(table + i);
+            sum += value.x * weight.x + value.y * weight.y + value.z * weight.z + value.w * weight.w;
+        }
+    }
+    sums[thread] = sum;
+}
+
+#define PASS_BY stream, length, table, words, sums, threads
+
+extern "C" __global__ void __launch_bounds__(256) order_table(PASSES) { weigh<PLAIN, PLAIN>(PASS_BY); }
+extern "C" __global__ void __launch_bounds__(256) order_table_streaming(PASSES) {
+    weigh<STREAMING, PLAIN>(PASS_BY);
+}
+extern "C" __global__ void __launch_bounds__(256) order_table_first(PASSES) { weigh<FIRST, PLAIN>(PASS_BY); }
+extern "C" __global__ void __launch_bounds__(256) order_table_last(PASSES) { weigh<PLAIN, LAST>(PASS_BY); }

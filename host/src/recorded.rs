@@ -102,6 +102,7 @@ pub fn predicted(model: &'static Model, time_ms: f64, limit: &str) -> Option<Row
         Bound::Barriers,
         Bound::Dependences,
         Bound::Launch,
+        Bound::Link,
     ];
     let limit = all.into_iter().find(|bound| bound.name() == limit)?;
     Some(RowPrediction::of_sum(model, time_ms, limit))

@@ -71,6 +71,61 @@ impl Stopwatch {
         let l2 = self.device.properties().l2_bytes;
         timing::measure(&mut timed, footprint, l2, &self.policy)
     }
+
+    /// Times `work` by the host's clock, from its begin until the device has nothing left to do.
+    pub fn measure_by_host(&mut self, work: &mut dyn FnMut(Step) -> Result<()>) -> Result<Times> {
+        timing::measure_by_host(&mut ByHost { device: &self.device, work }, &self.policy)
+    }
+}
+
+/// What is to be done of something that is timed by the host's clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// What is not timed.
+    Before,
+    /// What is.
+    Work,
+}
+
+/// Work on a GPU, as the timing by the host's clock sees it.
+struct ByHost<'a> {
+    device: &'a Device,
+    work: &'a mut dyn FnMut(Step) -> Result<()>,
+}
+
+impl Timed for ByHost<'_> {
+    fn sample(&mut self, launches: u32) -> Result<f64> {
+        let mut time_ms = 0.0;
+        for _ in 0..launches {
+            (self.work)(Step::Before)?;
+            self.device.synchronize()?;
+            let begin = Instant::now();
+            // On a driver that predicts times, the host's clock says nothing.
+            let predicted = match self.is_predicted() {
+                true => self.device.time(&mut || (self.work)(Step::Work))?,
+                false => (self.work)(Step::Work).map(|()| None)?,
+            };
+            self.device.synchronize()?;
+            time_ms += predicted.unwrap_or_else(|| begin.elapsed().as_secs_f64() * 1e3);
+        }
+        Ok(time_ms)
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        Ok(())
+    }
+
+    fn lead(&mut self, _launches: u32) -> Result<()> {
+        Ok(())
+    }
+
+    fn is_predicted(&self) -> bool {
+        self.device.properties().has_predicted_times()
+    }
+
+    fn clock(&mut self, _launches: u32) -> Result<Option<ClockReading>> {
+        Ok(None)
+    }
 }
 
 impl Flush {

@@ -31,6 +31,7 @@
 //! | [`transpose_diagonal`] | the order of the tiles, and the partitions of old memory |
 //! | [`matmul`] | the matrix product, through tiles |
 //! | [`gram`], [`gram_registers`] | a matrix times its transpose, where bank conflicts dominate |
+//! | [`order`], [`order_table`] | which blocks run together, and which lines L2 keeps |
 //! | [`reduce`] | six steps to a good reduction ([`reduce_all`]: other operations and types) |
 //! | [`dot`] | the dot product: global against shared memory |
 //! | [`rows`] | sums of rows and means of columns ([`rows_all`]: other statistics of rows) |
@@ -41,7 +42,12 @@
 //! | [`atomics`] | histograms: counters that all threads share, and private ones |
 //! | [`consistency`], [`look_back`] | a message and its flag: what other blocks see, and when |
 //! | [`spill`] | arrays in registers and in local memory; more work a thread, fewer threads |
+//! | [`transfer`] | a kernel beside which the host's copies run |
+//! | [`stencil`], [`stencil_registers`] | sums of neighbours: caches, tiles, registers, words |
+//! | [`stencil_volume`] | the same in three dimensions: registers along z |
 //! | [`scan`], [`scan_tiles`] | prefix sums, in blocks and in one pass ([`scan_compact`]: a use) |
+//! | [`sparse`] | a sparse matrix times a vector: which entries a warp reads |
+//! | [`pipeline`] | tiles on their way while a block works: stages against occupancy |
 //!
 //! The crate `best_kernels`, in `kernels/best`, has the fastest kernels of some labs.
 //!
@@ -74,7 +80,10 @@ pub mod matmul;
 pub mod offset;
 #[cfg(target_arch = "nvptx64")]
 mod operation;
+pub mod order;
+pub mod order_table;
 pub mod phases;
+pub mod pipeline;
 pub mod pitch;
 pub mod reduce;
 pub mod reduce_all;
@@ -85,11 +94,16 @@ pub mod scan;
 pub mod scan_compact;
 pub mod scan_tiles;
 pub mod shared;
+pub mod sparse;
 pub mod spill;
 #[cfg(target_arch = "nvptx64")]
 mod stage;
+pub mod stencil;
+pub mod stencil_registers;
+pub mod stencil_volume;
 pub mod table;
 pub mod texture;
+pub mod transfer;
 pub mod transpose;
 pub mod transpose_diagonal;
 pub mod transpose_wide;

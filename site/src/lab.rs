@@ -39,7 +39,8 @@ pub fn page(entry: &Entry, shown: &Shown, exercises: &[Exercise]) -> String {
                     (pane(1, "Beside it", shown.other.as_ref().filter(|_| !showcase.beside.is_empty())))
                 }
                 @if !charted { (memory(shown, false)) }
-                section.card #sweep aria-label="Sweep" hidden { h2 { "Sweep" } div #plots {} }
+                @let plotted = if entry.roofline { "Roofline" } else { "Sweep" };
+                section.card #sweep aria-label=(plotted) hidden { h2 { (plotted) } div #plots {} }
                 section.card #lines aria-label="The source, line by line" {
                     h2 { "The source, and its PTX" }
                     p.quiet {

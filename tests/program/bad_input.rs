@@ -50,6 +50,12 @@ fn flags_that_do_not_fit_are_one_line() {
         ("banks --rounds 0", &["--rounds", "from 1 to"]),
         ("shared --kilobytes 1000 --device sim", &["--kilobytes", "1000", "227"]),
         ("shared --kilobytes 227 --device sim:fermi", &["--kilobytes", "227", "48"]),
+        ("stencil --points 5,6", &["--points", "give 5, 25 or 7"]),
+        ("stencil --volume 3,4", &["--volume", "three numbers from 1 up"]),
+        ("stencil --volume 70000,1,1 --device sim", &["--volume", "70000 planes", "at most 65535 blocks"]),
+        ("stencil --volume 65535,65538,1 --device sim", &["--volume", "32-bit index"]),
+        ("stencil --both --points 5 --device sim", &["--points", "no chosen variant has this many points"]),
+        ("stencil --points 7 --input a.npy --device sim", &["--input", "no chosen variant reads this file"]),
         ("texture --size 1000", &["--size", "power of two"]),
         ("matmul --tiled32 --device sim:g80", &["matmul_tiled32", "1024 threads", "512"]),
         ("transpose --best --device sim:g80", &["transpose_best", "16640 bytes of shared memory", "16384"]),
@@ -129,6 +135,9 @@ fn files_of_another_shape_or_type_are_refused() {
     write("vector11.npy", &[11]);
     write("matrix4x5.npy", &[4, 5]);
     write("matrix6x3.npy", &[6, 3]);
+    let sparse = "%%MatrixMarket matrix coordinate real general\n4 5 2\n1 1 1.0\n5 1 2.0\n";
+    std::fs::write(folder.path().join("row5.mtx"), sparse).expect("the file is written");
+    std::fs::write(folder.path().join("matrix4x5.mtx"), sparse.replace("5 1", "4 1")).expect("the file is written");
     host::npy::write(&folder.path().join("beyond.npy"), &[3], &[0.0_f32, 1.0, 2.0]).expect("the file is written");
     for (arguments, parts) in [
         ("offset --input vector10.npy --input-b vector11.npy", &["vector11.npy", "11", "10"][..]),
@@ -144,6 +153,12 @@ fn files_of_another_shape_or_type_are_refused() {
         ("texture --input vector10.npy", &["vector10.npy", "2 dimensions"]),
         ("reduce --input vector10.npy --type i32", &["vector10.npy", "int32 is needed"]),
         ("vector --input matrix4x5.npy", &["matrix4x5.npy", "1 dimension"]),
+        ("sparse --matrix row5.mtx", &["row5.mtx", "line 4: the row '5' is not from 1 to 4"]),
+        ("sparse --matrix missing.mtx", &["missing.mtx"]),
+        ("sparse --matrix matrix4x5.mtx --uniform", &["--matrix", "leave out --uniform"]),
+        ("sparse --matrix matrix4x5.mtx --input vector10.npy", &["vector10.npy", "10", "a vector of 5"]),
+        ("sparse --matrix matrix4x5.npy", &["matrix4x5.npy", "line 1"]),
+        ("sparse --rows 100000 --each 65536", &["--rows", "6553600000 entries"]),
         ("launch --input missing.npy", &["missing.npy"]),
         ("shared --input missing.npy", &["missing.npy"]),
     ] {

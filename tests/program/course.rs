@@ -14,14 +14,14 @@ fn labs() -> Vec<String> {
 #[ignore = "long: `.ci/run` runs it"]
 fn every_lab_is_a_line_and_right() {
     let labs = labs();
-    assert_eq!(labs.len(), 23);
+    assert_eq!(labs.len(), 28);
     let text = output("course --device sim --check all");
     let lines: Vec<&str> = text.lines().collect();
     for (line, lab) in lines[1..].iter().zip(&labs) {
         let cells: Vec<&str> = line.split_whitespace().collect();
         assert_eq!((cells[0], cells[2]), (lab.as_str(), "right"), "{text}");
     }
-    assert_eq!(lines.last(), Some(&"23 of 23 labs are right on the simulator."));
+    assert_eq!(lines.last(), Some(&"28 of 28 labs are right on the simulator."));
     // A model omits variants whose blocks it does not support, and runs the rest.
     let csv = output("course --device sim:g80 --format csv");
     assert_eq!(csv.lines().count(), 1 + labs.len());
@@ -37,7 +37,7 @@ fn what_is_wrong_is_named_and_the_rest_runs() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("wrong.ptx");
     std::fs::write(&file, text).expect("the file is written");
-    let best = "../kernels/best/ptx/best_kernels.sm_75.ptx";
+    let best = "../kernels/best/ptx/best_kernels.sm_90.ptx";
     let files = format!("--ptx {} --ptx {best}", file.display());
     let report = json_of(&format!("course --device sim --seed 7 --format json {files}"), 1);
     assert_eq!((&report["correct"], &report["seed"]), (&false.into(), &7.into()));
@@ -53,7 +53,7 @@ fn what_is_wrong_is_named_and_the_rest_runs() {
     }
     let table = host(&format!("course --device sim {files}")).assert().code(1);
     let table = String::from_utf8_lossy(&table.get_output().stdout).into_owned();
-    assert!(table.contains("21 of 23 labs are right"), "{table}");
+    assert!(table.contains("26 of 28 labs are right"), "{table}");
     assert!(table.lines().all(|line| line.chars().count() <= 100), "{table}");
 }
 

@@ -1,5 +1,5 @@
-//! Tests of `--peer` on the driver that executes, with fakes of cuBLAS and of the library of
-//! `docs/compare/cub.cu` that compute on the CPU: the libraries' rows must be right, as the lab's
+//! Tests of `--peer` on the driver that executes, with fakes of cuBLAS, of cuSPARSE and of the library
+//! of `docs/compare/cub.cu` that compute on the CPU: the libraries' rows must be right, as the lab's
 //! are.
 
 use std::path::Path;
@@ -13,7 +13,10 @@ use crate::{fails, host, takes, variant};
 /// The source of the fake cuBLAS, which lists its functions.
 const CUBLAS_SOURCE: &str = include_str!("fake_libraries/libcublas.rs");
 
-/// The device's memory, for both.
+/// Likewise that of the fake cuSPARSE.
+const CUSPARSE_SOURCE: &str = include_str!("fake_libraries/libcusparse.rs");
+
+/// The device's memory, for all.
 const MEMORY: &str = include_str!("fake_libraries/device_memory.rs");
 
 /// The folder of the fake libraries, made once.
@@ -21,6 +24,7 @@ fn libraries() -> &'static Path {
     static FOLDER: LazyLock<tempfile::TempDir> = LazyLock::new(|| {
         let folder = tempfile::tempdir().expect("a folder");
         compile(folder.path(), "libcublas.so", &format!("{CUBLAS_SOURCE}{MEMORY}"));
+        compile(folder.path(), "libcusparse.so", &format!("{CUSPARSE_SOURCE}{MEMORY}"));
         let cub = include_str!("fake_libraries/libcub.rs");
         compile(folder.path(), "libcub.so", &format!("{cub}{MEMORY}"));
         folder
@@ -28,12 +32,15 @@ fn libraries() -> &'static Path {
     FOLDER.path()
 }
 
-/// A lab with the fake cuBLAS. `failing` names a function of it or of the driver, and its status.
+/// A lab with the fake cuBLAS and cuSPARSE. `failing` names a function of theirs or of the driver,
+/// and its status.
 fn beside_cublas(arguments: &str, failing: &str) -> assert_cmd::Command {
-    let (of_cublas, of_driver) = if failing.starts_with("cublas") { (failing, "") } else { ("", failing) };
+    let of = |library: &str| if failing.starts_with(library) { failing } else { "" };
+    let of_driver = if ["cublas", "cusparse"].iter().any(|library| !of(library).is_empty()) { "" } else { failing };
     let mut command = on_gpu(&format!("{arguments} --device gpu --peer --time-limit 0.01"), of_driver);
-    command.env("FAKE_CUBLAS_FAILS", of_cublas);
+    command.env("FAKE_CUBLAS_FAILS", of("cublas")).env("FAKE_CUSPARSE_FAILS", of("cusparse"));
     command.env("COALESCE_CUBLAS", libraries().join("libcublas.so"));
+    command.env("COALESCE_CUSPARSE", libraries().join("libcusparse.so"));
     command
 }
 
@@ -88,6 +95,11 @@ fn the_libraries_rows_are_right_and_timed() {
             ],
         ),
         ("vector --copy16 --size 1001", "copy16", &[("driver-copy", "driver"), ("nvcc-copy", "nvcc 13.0")]),
+        (
+            "sparse --sliced --rows 100",
+            "sliced-power-law",
+            &[("cusparse-csr-uniform", "cuSPARSE 12.6.3"), ("cusparse-csr-power-law", "cuSPARSE 12.6.3")],
+        ),
         (
             "scan --window --compact-single --size 1001",
             "window",
@@ -187,19 +199,25 @@ fn what_cannot_be_is_one_line() {
         fails(beside_cublas("matmul --best --rows 16", failing), 2, &[doing, "CUBLAS_STATUS", &format!("({status})")]);
     }
     fails(beside_cublas("dot --best --size 16", "cublasSetPointerMode_v2:7"), 2, &["cublasSdot", "(7)"]);
+    for (failing, doing) in [("cusparseCreate:1", "starting cuSPARSE"), ("cusparseSpMV:10", "cusparseSpMV failed")] {
+        fails(beside_cublas("sparse --ell --rows 16", failing), 2, &[doing, "CUSPARSE_STATUS_NOT_"]);
+    }
 }
 
 #[test]
 #[ignore = "long: `.ci/run` runs it"]
 fn whatever_fails_is_one_line_and_no_panic() {
-    let names = CUBLAS_SOURCE.lines().filter_map(|line| line.strip_prefix("    cublas")?.split_once('('));
-    let names: Vec<String> = names.map(|(name, _)| format!("cublas{name}")).collect();
-    assert!(names.len() > 10, "{names:?}");
+    let names = [(CUBLAS_SOURCE, "cublas"), (CUSPARSE_SOURCE, "cusparse")].into_iter().flat_map(|(source, prefix)| {
+        let declared = source.lines().filter_map(|line| line.trim_start().split_once('('));
+        declared.map(|(name, _)| name).filter(move |name| name.starts_with(prefix))
+    });
+    let names: Vec<String> = names.map(str::to_owned).collect();
+    assert!(names.len() > 20, "{names:?}");
     let labs: Vec<String> = host::labs::ALL
         .iter()
         .filter(|lab| takes(lab.name, "peer"))
         .map(|lab| {
-            let row = if takes(lab.name, "best") { "best" } else { "window" };
+            let row = ["best", "window", "ell"].into_iter().find(|row| takes(lab.name, row)).expect("a row");
             format!("{} --{row} --{} 16", lab.name, if takes(lab.name, "rows") { "rows" } else { "size" })
         })
         .collect();

@@ -135,6 +135,7 @@ fn what_cannot_be_drawn_is_refused_before_it_runs() {
     one.current_dir(&folder);
     fails(one, 2, &["--plot", "give two values or more of the offset"]);
     fails(host("banks --plot --pattern permuted,bytes-8 --device sim"), 2, &["--plot", "of the stride"]);
+    fails(host("stencil --plot --predict --device sim"), 2, &["--plot", "leave out --predict"]);
     assert!(files_in(folder.path()).is_empty());
 }
 

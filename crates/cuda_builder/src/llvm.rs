@@ -85,9 +85,12 @@ pub(crate) fn compile(
 
 /// The option of `llc` for the PTX version. By default it is the oldest that the architecture
 /// needs; the eviction priorities of `cuda_std::mem` need 7.4 (CUDA 11.4), which is the default
-/// from Ada on.
+/// from Ada on, and the copies of `cuda_std::bulk` 8.0 (CUDA 12.0).
 fn ptx_version(arch: NvvmArch) -> Option<&'static str> {
-    (arch < NvvmArch::Compute87).then_some("-mattr=+ptx74")
+    match arch {
+        NvvmArch::Compute90 => Some("-mattr=+ptx80"),
+        _ => (arch < NvvmArch::Compute87).then_some("-mattr=+ptx74"),
+    }
 }
 
 /// The options of `llc` for the builder's settings of f32 arithmetic.

@@ -31,6 +31,7 @@
 //! | [`atomic`] | atomic operations, for the block, the device or the system |
 //! | [`mem`] | loads and stores with a cache operator, the read-only path |
 //! | [`pipeline`] | asynchronous copies to shared memory |
+//! | [`bulk`] | bulk copies by the copy engine, and the barriers that count them |
 //! | [`dependent_launch`] | kernels that may begin before the previous one has ended |
 //! | [`fast`] | the hardware's approximate math |
 //! | [`special`] | clocks and other special registers, `trap`, `exit` |
@@ -95,6 +96,8 @@ extern crate alloc;
 #[cfg(any(target_arch = "nvptx64", doc))]
 pub mod atomic;
 mod atomic_slice;
+#[cfg(any(target_arch = "nvptx64", doc))]
+pub mod bulk;
 #[cfg(any(target_arch = "nvptx64", doc))]
 pub mod constant;
 #[cfg(any(target_arch = "nvptx64", doc))]

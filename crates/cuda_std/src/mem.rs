@@ -18,6 +18,7 @@
 //! | [`load_nc_no_allocate`] | | take that path, keep nothing in L1 |
 //! | [`load_evict_first`] | | evict it from L1 before all else |
 //! | [`load_evict_last`] | | keep it in L1 longer than all else |
+//! | [`load_l2_evict_first`] | | bypass L1, and evict it from L2 before all else |
 //! | [`load_l2_evict_last`] | | bypass L1, and keep it in L2 longer than all else |
 //! | [`load_prefetch`] | | have L2 fetch what is around it, too |
 //! | [`load_l2_evict_last_prefetch`] | | keep it in L2, and fetch what is around it, too |
@@ -87,6 +88,9 @@ loads! {
     /// Loads data that L1 should evict last, because it is read again soon
     /// (`ld.global.L1::evict_last`).
     load_evict_last;
+    /// Loads through L2 only, and asks it to evict the data first (`ld.global.cg.L2::cache_hint`).
+    /// Before `sm_80` as [`load_cg`].
+    load_l2_evict_first;
     /// Loads through L2 only, and asks it to evict the data last (`ld.global.cg.L2::cache_hint`).
     /// Before `sm_80` as [`load_cg`].
     load_l2_evict_last;
@@ -158,6 +162,8 @@ pub unsafe trait GlobalValue: Copy {
     unsafe fn load_evict_first(address: *const Self) -> Self;
     /// [`load_evict_last`] of this type.
     unsafe fn load_evict_last(address: *const Self) -> Self;
+    /// [`load_l2_evict_first`] of this type.
+    unsafe fn load_l2_evict_first(address: *const Self) -> Self;
     /// [`load_l2_evict_last`] of this type.
     unsafe fn load_l2_evict_last(address: *const Self) -> Self;
     /// [`load_prefetch`] of this type.
@@ -208,10 +214,12 @@ macro_rules! global_access {
 
 /// The instructions for an access by a cache policy, which is a register. Without one: the access.
 macro_rules! with_policy {
-    (L2 evict_last: $($access:expr),*) => {
+    (L2 $priority:ident: $($access:expr),*) => {
         concat!(
             ".reg .b64 policy;\n",
-            "createpolicy.fractional.L2::evict_last.b64 policy;\n",
+            "createpolicy.fractional.L2::",
+            stringify!($priority),
+            ".b64 policy;\n",
             $($access,)*
             ", policy;"
         )
@@ -274,6 +282,10 @@ macro_rules! scalars {
             scalar_load!(load_nc_no_allocate, ".nc.L1::no_allocate", $kind, $class, $register, $from);
             scalar_load!(load_evict_first, ".L1::evict_first", $kind, $class, $register, $from);
             scalar_load!(load_evict_last, ".L1::evict_last", $kind, $class, $register, $from);
+            #[cfg(target_feature = "sm_80")]
+            scalar_load!(load_l2_evict_first, ".cg.L2::cache_hint" by L2 evict_first, $kind, $class, $register, $from);
+            #[cfg(not(target_feature = "sm_80"))]
+            scalar_load!(load_l2_evict_first, ".cg", $kind, $class, $register, $from);
             #[cfg(target_feature = "sm_80")]
             scalar_load!(load_l2_evict_last, ".cg.L2::cache_hint" by L2 evict_last, $kind, $class, $register, $from);
             #[cfg(not(target_feature = "sm_80"))]
@@ -406,6 +418,10 @@ macro_rules! vectors {
             vector_load!(load_nc_no_allocate, ".nc.L1::no_allocate", $lanes $kind $class $element);
             vector_load!(load_evict_first, ".L1::evict_first", $lanes $kind $class $element);
             vector_load!(load_evict_last, ".L1::evict_last", $lanes $kind $class $element);
+            #[cfg(target_feature = "sm_80")]
+            vector_load!(load_l2_evict_first, ".cg.L2::cache_hint" by L2 evict_first, $lanes $kind $class $element);
+            #[cfg(not(target_feature = "sm_80"))]
+            vector_load!(load_l2_evict_first, ".cg", $lanes $kind $class $element);
             #[cfg(target_feature = "sm_80")]
             vector_load!(load_l2_evict_last, ".cg.L2::cache_hint" by L2 evict_last, $lanes $kind $class $element);
             #[cfg(not(target_feature = "sm_80"))]

@@ -204,6 +204,7 @@ fn every_device_function_is_used() {
     for module in [
         "atomic/float.rs",
         "atomic/mod.rs",
+        "bulk.rs",
         "constant.rs",
         "dependent_launch.rs",
         "fast.rs",
@@ -286,6 +287,17 @@ fn fresh_ptx_for_hopper_has_the_promised_instructions() {
         "cp.async.wait_group 1;",
     ] {
         assert!(copies.contains(instruction), "memory_pipeline lacks {instruction}");
+    }
+    // The copy engine, from sm_90 on.
+    let copies = entries(&ptx)["memory_bulk"];
+    for instruction in [
+        "mbarrier.init.shared.b64 [%r",
+        "fence.proxy.async.shared::cta;",
+        "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r",
+        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r",
+        "mbarrier.try_wait.parity.shared::cta.b64 complete, [%r",
+    ] {
+        assert!(copies.contains(instruction), "memory_bulk lacks {instruction}");
     }
     // L2 has priorities from sm_80 on, and fetches 256 bytes at once.
     for (kernel, kind) in GLOBAL_TYPES {

@@ -6,6 +6,7 @@ use simt::faults::AllocationSpan;
 use simt::orders::{Bounds, Explored, Snapshot};
 use simt::tensors::{TENSOR_MAP_BYTES, TensorMap};
 use simt::textures::{ArrayShape, Sampling};
+use simt::transfers::Outside;
 use simt::{Finding, Printed, Report};
 
 use super::array::{Array, TextureSource};
@@ -13,13 +14,30 @@ use super::image::Checked;
 use super::{CacheConfig, LaunchConfig, Properties};
 use crate::clock::ClockReading;
 use crate::error::{Error, Result};
-use crate::peers::{BlasCall, LibraryCall, Loaded, PeerLibraries};
+use crate::peers::{BlasCall, LibraryCall, Loaded, PeerLibraries, SparseCall};
 
 /// Called during a launch, on any thread, with how much of it is done and of how much.
 pub type Watch = Box<dyn Fn(u64, u64) + Send + Sync>;
 
 /// Whether two aligned pairs of words, as they were and as they are, count as the same.
 pub type SameWords<'a> = &'a dyn Fn([u32; 2], [u32; 2]) -> bool;
+
+/// A copy between memory outside the device's own and the device's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Transfer {
+    /// The number of the memory outside.
+    pub outside: u64,
+    /// Its first byte there.
+    pub first: u64,
+    /// The address on the device.
+    pub address: u64,
+    /// How many bytes.
+    pub bytes: u64,
+    /// Whether it goes to the device.
+    pub to_device: bool,
+    /// The stream: 0 is the one of all other work.
+    pub stream: u32,
+}
 
 /// A device: a GPU or the simulator. Addresses are device addresses; each comes from an allocation
 /// of the same backend.
@@ -110,6 +128,36 @@ pub trait Backend {
     /// launches that are started later wait for it.
     fn write_on_stream(&self, address: u64, bytes: &[u8]) -> Result<()>;
 
+    /// Whether there is a second GPU whose memory this one reaches.
+    fn has_peer(&self) -> bool;
+
+    /// Allocates memory outside the device's own; returns its number.
+    fn allocate_outside(&self, kind: Outside, bytes: u64) -> Result<u64>;
+
+    /// Frees it, after all copies. Like [`Backend::free`], it cannot fail.
+    fn free_outside(&self, number: u64);
+
+    /// Writes it from its begin on, after all copies.
+    fn write_outside(&self, number: u64, bytes: &[u8]) -> Result<()>;
+
+    /// Reads it from its begin on, after all copies.
+    fn read_outside(&self, number: u64, bytes: &mut [u8]) -> Result<()>;
+
+    /// The address at which kernels reach it.
+    fn outside_address(&self, number: u64) -> Result<u64>;
+
+    /// Starts a copy, whose ranges have been checked.
+    fn start_transfer(&self, transfer: &Transfer) -> Result<()>;
+
+    /// Starts moving managed memory to the device, or to the host.
+    fn prefetch(&self, number: u64, to_device: bool) -> Result<()>;
+
+    /// Lets the streams 1 to `streams` begin, after what was started before.
+    fn fork(&self, streams: u32) -> Result<()>;
+
+    /// Work that is started later waits for these streams.
+    fn join(&self, streams: u32) -> Result<()>;
+
     /// How many blocks of such a launch are resident at once on a multiprocessor. `None` on the
     /// simulator.
     fn resident_blocks(&self, kernel: &str, config: &LaunchConfig) -> Result<Option<u32>>;
@@ -132,6 +180,12 @@ pub trait Backend {
 
     /// Starts a call of cuBLAS, which is loaded. The addresses and pitches have been checked.
     fn start_blas(&self, _call: &BlasCall) -> Result<()> {
+        Err(only_on_a_gpu())
+    }
+
+    /// Starts a call of cuSPARSE, which is loaded, with temporary memory at this address. Without,
+    /// nothing is started; the result is how many bytes it needs.
+    fn start_sparse(&self, _call: &SparseCall, _scratch: Option<u64>) -> Result<u64> {
         Err(only_on_a_gpu())
     }
 

@@ -338,6 +338,13 @@ pub struct View<'a, T> {
     elements: PhantomData<&'a [T]>,
 }
 
+impl<T> View<'_, T> {
+    /// So many elements at an address of this device's.
+    pub(crate) fn new(owner: Owner, address: u64, length: usize) -> Self {
+        Self { owner, address, length, elements: PhantomData }
+    }
+}
+
 /// Elements of a buffer as a kernel writes them: some of them, or several as one word.
 pub struct ViewMut<'a, T> {
     owner: Owner,
@@ -354,6 +361,16 @@ impl<T: Pod> Buffer<T> {
     /// If there are fewer: a bug of the caller.
     pub fn first(&self, length: usize) -> View<'_, T> {
         self.tail(0).first(length)
+    }
+
+    /// Some of the elements, to write.
+    ///
+    /// # Panics
+    ///
+    /// If there are fewer: a bug of the caller.
+    pub fn part_mut(&mut self, range: std::ops::Range<usize>) -> ViewMut<'_, T> {
+        let view = self.tail(range.start).first(range.len());
+        ViewMut { owner: view.owner, address: view.address, length: view.length, elements: PhantomData }
     }
 
     /// The elements as words of several elements each, and the last elements, which are less than a
@@ -410,7 +427,7 @@ fn too_large(what: String) -> Error {
 
 /// Zeros in memory whose pages are already mapped. The system maps a page when it is first touched;
 /// on one core that takes longer than a GPU takes to fill the page.
-fn zeros<T: Pod>(length: usize) -> Vec<T> {
+pub(crate) fn zeros<T: Pod>(length: usize) -> Vec<T> {
     let mut data = vec![T::zeroed(); length];
     let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut data);
     if bytes.len() >= LARGE {

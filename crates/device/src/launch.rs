@@ -2,6 +2,7 @@
 //! it before the backend launches. Pure.
 
 use cuda_std::launch::{Kernel, LaunchShape};
+use simt::models::AccessWindow;
 use simt::orders::{DrawnOrder, Followed};
 use simt::{Checks, LoadCaching};
 
@@ -85,6 +86,10 @@ pub struct LaunchConfig {
     /// compiles the kernels accordingly; a model of the simulator runs them accordingly. The
     /// default is the device's.
     pub load_caching: LoadCaching,
+    /// The memory whose lines L2 is to keep during the launch: an access policy window of the
+    /// driver, with a part of L2 set aside for it. On the simulator only models have an L2. Ignored
+    /// by GPUs before compute capability 8.0.
+    pub window: Option<AccessWindow>,
     /// What the simulator's sanitizer looks for. Ignored on a GPU.
     pub checks: Checks,
     /// Registers of a thread, for the occupancy on a model of the simulator. `None`: unknown, and
@@ -106,6 +111,9 @@ pub struct LaunchConfig {
     pub order: Option<DrawnOrder>,
     /// With an order: whose accesses the simulator's report keeps. Ignored on a GPU.
     pub follows: Option<Followed>,
+    /// The stream, of those that [`crate::Device::fork`] has let begin; 0 is the one of all other
+    /// work. The simulator runs launches one after the other.
+    pub stream: u32,
 }
 
 impl LaunchConfig {
@@ -121,6 +129,7 @@ impl LaunchConfig {
             cache: CacheConfig::None,
             carveout: None,
             load_caching: LoadCaching::Default,
+            window: None,
             checks: Checks::NONE,
             registers: None,
             watch: 0,
@@ -129,6 +138,7 @@ impl LaunchConfig {
             predict: Predict::Nothing,
             order: None,
             follows: None,
+            stream: 0,
         }
     }
 

@@ -79,6 +79,7 @@
 //! | module | contents |
 //! | --- | --- |
 //! | `buffer`, `matrix`, `array`, `texture`, `tensor`, `symbol` | memory of a device, and what kernels read it through |
+//! | `outside` | memory of the host and of another GPU, and copies on streams |
 //! | `launch`, `arguments`, `image` | a launch's configuration and arguments; the PTX that has the kernels |
 //! | `backend` | the trait of both devices: `gpu` over the driver, `simulator` over [`simt`] |
 //! | [`peers`], [`ClockReading`] | NVIDIA's libraries on the same buffers; the clock while they run |
@@ -115,6 +116,7 @@ pub mod names;
 mod on_device;
 mod open;
 mod options;
+mod outside;
 pub mod peers;
 mod properties;
 mod ptx_file;
@@ -144,8 +146,10 @@ pub use on_device::OnDevice;
 use on_device::Owner;
 pub use open::{all, models, open};
 pub use options::Options;
+pub use outside::{Outside, OutsideBuffer};
 pub use properties::{ComputeCapability, Kind, Properties};
 pub use ptx_file::PtxFile;
+pub use simt::models::AccessWindow;
 pub use simt::tensors::{Swizzle, TensorElement, TensorMap};
 pub use simt::textures::{AddressMode, ArrayShape, ChannelType, Filter, ReadMode, Sampling, TexelFormat};
 pub use simt::{Counters, LoadCaching, Model, Report};
@@ -496,6 +500,39 @@ impl Device {
         assert!(bytes <= from.bytes() && bytes <= to.bytes());
         self.owner().require("a copy", &[from.owner(), to.owner()])?;
         self.backend.copy(from.address(), to.address(), bytes)
+    }
+
+    /// Whether there is a second GPU whose memory this one reaches; on the simulator, whether the GPU
+    /// whose times are predicted has such a link.
+    pub fn has_peer(&self) -> bool {
+        self.backend.has_peer()
+    }
+
+    /// Allocates `length` elements outside the device's own memory.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`], and [`Error::Request`] without a second GPU.
+    pub fn outside<T: Pod>(&self, kind: Outside, length: usize) -> Result<OutsideBuffer<T>> {
+        OutsideBuffer::new(&self.backend, kind, length)
+    }
+
+    /// Lets the streams 1 to `streams` begin, after what was started before.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Driver`].
+    pub fn fork(&self, streams: u32) -> Result<()> {
+        self.backend.fork(streams)
+    }
+
+    /// Work that is started later waits for the streams 1 to `streams`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Driver`].
+    pub fn join(&self, streams: u32) -> Result<()> {
+        self.backend.join(streams)
     }
 
     /// Loads the requested libraries that are installed, to time them beside kernels.

@@ -13,13 +13,14 @@ use simt::faults::AllocationSpan;
 use simt::orders::{Bounds, Explored, Snapshot};
 use simt::tensors::{TENSOR_MAP_BYTES, TensorMap};
 use simt::textures::{ArrayHandle, ArrayShape, Sampling, TextureError};
+use simt::transfers::Outside;
 use simt::{
     Finding, InvalidLaunch, Launch, LaunchError, LoadCaching, Memory, MemoryError, Model, Output, Printed, Program,
     Report, Trap, TrapKind,
 };
 
 use super::array::{Array, TextureSource};
-use super::backend::{Backend, SameWords, Watch};
+use super::backend::{Backend, SameWords, Transfer, Watch};
 use super::image::{Checked, Image, Loaded, Part};
 use super::{CacheConfig, ComputeCapability, LaunchConfig, Options, Predict, Properties};
 use crate::advice::Advice;
@@ -73,10 +74,21 @@ pub(super) struct Simulator {
     cancel: Option<&'static AtomicBool>,
     /// All arrays so far, by their handles.
     arrays: RefCell<Vec<ArrayHandle>>,
+    /// Memory outside the device's own, by number.
+    outside: RefCell<Vec<OutsideMemory>>,
     /// Whose times are predicted without a model, if not an H200's.
     predicted: Option<&'static Model>,
     /// Whether nobody reads results, so that memory need not be filled.
     predicts_only: bool,
+}
+
+/// Memory outside the device's own.
+enum OutsideMemory {
+    /// The host's alone.
+    Host(Vec<u8>),
+    /// What kernels reach, at this address.
+    Reached(u64),
+    Freed,
 }
 
 /// The model, and how it caches loads without a cache operator.
@@ -150,6 +162,7 @@ impl Simulator {
             placed,
             properties,
             arrays: RefCell::default(),
+            outside: RefCell::default(),
             predicted: options.predicted,
             predicts_only: options.predict_only,
         })
@@ -234,6 +247,7 @@ impl Simulator {
                 caching => caching,
             },
             carveout: config.carveout.or(wish(config.cache)).or(wish(self.preferred.get())),
+            window: config.window,
             registers: config.registers,
             cancel: self.cancel,
             counts_words: config.counts_words,
@@ -406,6 +420,88 @@ impl Backend for Simulator {
         self.write(address, bytes)
     }
 
+    fn has_peer(&self) -> bool {
+        let model = self.placed.map(|(model, _)| model).or(self.predicted).or_else(predicted);
+        model.and_then(Model::links).is_some_and(|links| links.peer.is_some())
+    }
+
+    fn allocate_outside(&self, kind: Outside, bytes: u64) -> Result<u64> {
+        let memory = match kind {
+            Outside::Pageable => {
+                crate::memory::check_host("memory of the host", bytes)?;
+                OutsideMemory::Host(vec![0; bytes as usize])
+            }
+            Outside::Pinned | Outside::Managed | Outside::Peer => OutsideMemory::Reached(self.allocate(bytes)?),
+        };
+        let mut all = self.outside.borrow_mut();
+        all.push(memory);
+        Ok(all.len() as u64 - 1)
+    }
+
+    fn free_outside(&self, number: u64) {
+        if let Some(memory) = self.outside.borrow_mut().get_mut(number as usize)
+            && let OutsideMemory::Reached(address) = std::mem::replace(memory, OutsideMemory::Freed)
+        {
+            self.free(address);
+        }
+    }
+
+    fn write_outside(&self, number: u64, bytes: &[u8]) -> Result<()> {
+        match self.outside.borrow_mut().get_mut(number as usize) {
+            Some(OutsideMemory::Host(memory)) => {
+                memory[..bytes.len()].copy_from_slice(bytes);
+                Ok(())
+            }
+            Some(OutsideMemory::Reached(address)) => self.write(*address, bytes),
+            _ => Err(not_there()),
+        }
+    }
+
+    fn read_outside(&self, number: u64, bytes: &mut [u8]) -> Result<()> {
+        match self.outside.borrow().get(number as usize) {
+            Some(OutsideMemory::Host(memory)) => {
+                bytes.copy_from_slice(&memory[..bytes.len()]);
+                Ok(())
+            }
+            Some(OutsideMemory::Reached(address)) => self.read(*address, bytes),
+            _ => Err(not_there()),
+        }
+    }
+
+    fn outside_address(&self, number: u64) -> Result<u64> {
+        match self.outside.borrow().get(number as usize) {
+            Some(OutsideMemory::Reached(address)) => Ok(*address),
+            _ => Err(not_there()),
+        }
+    }
+
+    fn start_transfer(&self, transfer: &Transfer) -> Result<()> {
+        let &Transfer { outside, first, address, bytes, to_device, .. } = transfer;
+        match self.outside.borrow_mut().get_mut(outside as usize) {
+            Some(OutsideMemory::Host(memory)) => {
+                let bytes = &mut memory[first as usize..(first + bytes) as usize];
+                if to_device { self.write(address, bytes) } else { self.read(address, bytes) }
+            }
+            Some(OutsideMemory::Reached(far)) => {
+                let far = *far + first;
+                if to_device { self.copy(far, address, bytes) } else { self.copy(address, far, bytes) }
+            }
+            _ => Err(not_there()),
+        }
+    }
+
+    fn prefetch(&self, _number: u64, _to_device: bool) -> Result<()> {
+        Ok(())
+    }
+
+    fn fork(&self, _streams: u32) -> Result<()> {
+        Ok(())
+    }
+
+    fn join(&self, _streams: u32) -> Result<()> {
+        Ok(())
+    }
+
     fn resident_blocks(&self, _kernel: &str, _config: &LaunchConfig) -> Result<Option<u32>> {
         Ok(None)
     }
@@ -481,6 +577,11 @@ impl Backend for Simulator {
     fn time(&self, _work: &mut dyn FnMut() -> Result<()>) -> Result<Option<f64>> {
         Ok(None)
     }
+}
+
+/// The error for memory outside the device that kernels do not reach.
+fn not_there() -> Error {
+    Error::request("memory of the host", "kernels reach pinned and managed memory only")
 }
 
 #[cfg(test)]

@@ -11,6 +11,8 @@ use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
 use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
+use simt::models::Links;
+use simt::transfers::Outside;
 
 use crate::boundary::{call, say};
 use crate::objects::{Handle, LEGACY};
@@ -18,10 +20,6 @@ use crate::settings::SETTINGS;
 
 /// How many pieces of work a record lists; what is beyond is counted alone.
 const MOST: usize = 1 << 14;
-
-/// The rate of copies between host and device, in bytes a microsecond: PCIe 5.0 with 16 lanes has
-/// 63 GB/s in each direction, by its specification.
-const LINK_RATE: f64 = 63e3;
 
 /// What a program's host code did.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -123,26 +121,29 @@ pub fn begin() {
 }
 
 impl Recorder {
-    /// Notes work that began and ended at these times. Returns when it has ended, and whether the
-    /// host waits for that: a copy between host and device takes the time of the link, which
-    /// carries one copy at a time in each direction.
-    pub fn note(&mut self, what: What, stream: Handle, begins: f64, ends: f64) -> (f64, bool) {
-        let mut time = [begins, ends];
-        let mut waits = false;
-        if let What::Copy { bytes, direction, pageable, .. } = what
-            && direction != Direction::Within
-        {
-            let free = &mut self.link[(direction == Direction::ToHost) as usize];
-            time[0] = begins.max(*free);
-            time[1] = time[0] + bytes as f64 / LINK_RATE;
-            *free = time[1];
-            waits = pageable || stream == LEGACY;
-        }
+    /// When work that could begin and end at these times does, and whether the host waits for its
+    /// end: a copy between host and device takes the time of the link, which carries one copy at a
+    /// time in each direction.
+    pub fn place(&mut self, what: &What, links: &Links, stream: Handle, begins: f64, ends: f64) -> ([f64; 2], bool) {
+        let What::Copy { bytes, direction, pageable, .. } = *what else { return ([begins, ends], false) };
+        let to_device = match direction {
+            Direction::ToDevice => true,
+            Direction::ToHost => false,
+            Direction::Within => return ([begins, ends], false),
+        };
+        let outside = if pageable { Outside::Pageable } else { Outside::Pinned };
+        let free = &mut self.link[usize::from(!to_device)];
+        let starts = begins.max(*free);
+        *free = starts + links.copy_us(bytes, outside, to_device).unwrap_or(0.0);
+        ([starts, *free], pageable || stream == LEGACY)
+    }
+
+    /// Notes work that ran at this time.
+    pub fn note(&mut self, what: What, stream: Handle, time: [f64; 2]) {
         self.record.works += 1;
         if self.record.work.len() < MOST {
             self.record.work.push(Done { what, stream, time });
         }
-        (time[1], waits)
     }
 
     /// Notes an allocation.

@@ -98,16 +98,23 @@ impl State {
         }
     }
 
-    /// Notes work that began and ended at these times. Returns when it has ended, for which the
-    /// host may wait.
+    /// Notes work that could begin and end at these times. Returns when it has ended, for which the
+    /// host may wait. Copies between host and device take the time of the link where times are
+    /// predicted.
     pub fn note(&mut self, what: What, stream: Handle, begins: f64, ends: f64) -> f64 {
-        if SETTINGS.host_record.is_none() {
-            return ends;
+        let is_recorded = SETTINGS.host_record.is_some();
+        let predicts = is_recorded || self.settings.predict.unwrap_or(self.timed);
+        let links = self.gpu().links().filter(|_| predicts);
+        let (time, waits) = match links {
+            Some(links) => self.host_recorder.place(&what, links, stream, begins, ends),
+            None => ([begins, ends], false),
+        };
+        if is_recorded {
+            self.host_recorder.note(what, stream, time);
         }
-        let (ends, waits) = self.host_recorder.note(what, stream, begins, ends);
         if waits {
-            self.host = self.host.max(ends);
+            self.host = self.host.max(time[1]);
         }
-        ends
+        time[1]
     }
 }

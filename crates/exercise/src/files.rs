@@ -189,8 +189,8 @@ impl Exercise {
         if let Some((question, count)) = asked().find(|(_, count)| count.metric.is_speedup()) {
             return Err(format!("question '{}': {count} is for goals", question.name));
         }
-        if let Some(other) = question.iter().find(|question| question.count.is_some() == question.litmus.is_some()) {
-            return Err(format!("question '{}': give either a count or a litmus test", other.name));
+        if let Some(other) = question.iter().find(|question| question.kinds() != 1) {
+            return Err(format!("question '{}': give a count, a litmus test or transfers", other.name));
         }
         match (*task == Task::Predict, question.is_empty(), reference.is_none()) {
             (true, true, _) => Err("an exercise to explain needs a [[question]]".to_owned()),

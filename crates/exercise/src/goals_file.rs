@@ -4,6 +4,7 @@
 
 use indexmap::IndexMap;
 use serde::{Deserialize, Deserializer};
+use simt::transfers::{Engine, Operation, Schedule, microseconds};
 
 use goals::expression::Expression;
 use goals::goal::{Counted, Goal};
@@ -358,18 +359,69 @@ pub struct Question {
     /// In place of it: a litmus test, as `host litmus` reads it. The answer is how many of the
     /// outcomes that it asks for PTX's memory model allows.
     pub litmus: Option<String>,
+    /// In place of both: copies and kernels in streams. The answer is how many microseconds they take.
+    pub transfers: Option<Transfers>,
     /// The GPU that the question is about.
     pub on: Option<String>,
     /// The explanation, shown after a prediction.
     pub why: String,
 }
 
+/// Chunks that are copied to a device, worked on and copied back, in streams.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Transfers {
+    /// The kernel that works on them.
+    pub kernel: String,
+    /// How many chunks.
+    pub chunks: u32,
+    /// How many streams, which get the chunks in turn.
+    pub streams: u32,
+    /// Bytes of a chunk.
+    pub bytes: u64,
+    /// The link's rate in each direction, in GB/s.
+    pub gbps: f64,
+    /// What each copy costs beside its bytes, in microseconds.
+    pub copy_us: f64,
+    /// The kernel's time for a chunk, in microseconds; 0: there is none, and nothing is copied back.
+    pub kernel_us: f64,
+    /// Whether the host's memory is pageable, so that the host waits for each copy.
+    #[serde(default)]
+    pub pageable: bool,
+}
+
+impl Transfers {
+    /// How long all of it takes, in microseconds.
+    pub fn us(&self) -> f64 {
+        let copy_us = self.copy_us + microseconds(self.bytes, self.gbps);
+        let engines = match self.kernel_us > 0.0 {
+            true => [Engine::ToDevice, Engine::Kernels, Engine::ToHost].as_slice(),
+            false => &[Engine::ToDevice],
+        };
+        let of_chunk = |chunk: u32| {
+            engines.iter().map(move |&engine| {
+                let is_copy = engine != Engine::Kernels;
+                let us = if is_copy { copy_us } else { self.kernel_us };
+                let stream = chunk % self.streams.max(1);
+                Operation { stream, engine, chunk, us, waits: is_copy && self.pageable }
+            })
+        };
+        Schedule::of((0..self.chunks).flat_map(of_chunk).collect()).end_us()
+    }
+}
+
 impl Question {
+    /// How many kinds of answers it has: 1.
+    pub fn kinds(&self) -> usize {
+        [self.count.is_some(), self.litmus.is_some(), self.transfers.is_some()].into_iter().filter(|&is| is).count()
+    }
+
     /// The kernel that it is about: a litmus test has the kernel's name.
     pub fn kernel(&self) -> Option<&str> {
-        match &self.count {
-            Some(count) => count.kernel.as_deref(),
-            None => Some(&self.name),
+        match (&self.count, &self.transfers) {
+            (Some(count), _) => count.kernel.as_deref(),
+            (None, Some(transfers)) => Some(&transfers.kernel),
+            (None, None) => Some(&self.name),
         }
     }
 }

@@ -1,5 +1,5 @@
-//! What a student predicts of given kernels, and what the simulator counts there, or PTX's memory
-//! model allows. `cargo learn` and the site judge with it.
+//! What a student predicts of given kernels, and what the simulator counts there, PTX's memory
+//! model allows, or the rules of streams give. `cargo learn` and the site judge with it.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -66,9 +66,10 @@ impl<'e> Given<'e> {
     /// As [`Given::launches`], and [`Problem::Exercise`] if there is nothing to count.
     pub fn judge(&mut self, question: &Question, predicted: Option<f64>) -> Result<PredictionResult, Problem> {
         let wrong = |problem: String| Problem::Exercise(format!("question '{}': {problem}", question.name));
-        let (counted, seen) = match (&question.litmus, &question.count) {
-            (Some(test), _) => (allowed(test).map_err(wrong)?, None),
-            (None, count) => {
+        let (counted, seen) = match (&question.litmus, &question.transfers, &question.count) {
+            (Some(test), ..) => (allowed(test).map_err(wrong)?, None),
+            (None, Some(transfers), _) => (transfers.us(), None),
+            (None, None, count) => {
                 let count = count.as_ref().ok_or_else(|| wrong("there is no count".to_owned()))?;
                 let model = question.on.as_deref().map(model_named).transpose().map_err(Problem::Exercise)?;
                 let relevant = of_kernel(count, self.launches(model)?);
@@ -82,7 +83,11 @@ impl<'e> Given<'e> {
             ask: question.ask.clone(),
             predicted,
             counted,
-            by: if question.litmus.is_some() { "PTX's memory model says" } else { "The simulator counts" },
+            by: match (&question.litmus, &question.transfers) {
+                (Some(_), _) => "PTX's memory model says",
+                (None, Some(_)) => "By the rules it is",
+                (None, None) => "The simulator counts",
+            },
             seen,
             why: question.why.clone(),
         })

@@ -6,6 +6,9 @@
 //! library and its sources, and read and write `target/learn/N/file`, which is emptied for each
 //! file. Each concurrent job has another `N`. A file takes about a second.
 //!
+//! A file that names `pipeline` is compiled for `sm_80`, the first architecture whose copies are
+//! asynchronous; all others for `sm_75`. Each architecture has its library.
+//!
 //! PTX is cached under a digest of the text and of the sources that compile it, so a solution is
 //! compiled once, and cached PTX needs no device compiler.
 //!
@@ -21,8 +24,8 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::SystemTime;
 
-use cuda_builder::{CudaBuilderError, Prepared, SourceDigest};
-use exercise::SOURCE;
+use cuda_builder::{CudaBuilderError, NvvmArch, Prepared, SourceDigest};
+use exercise::{Exercise, SOURCE};
 use sandbox::Sandbox;
 use serde::{Deserialize, Serialize};
 
@@ -65,6 +68,8 @@ pub struct Compiler {
     /// The digest of everything in the clone but the text that decides the PTX.
     basis: String,
     prepared: OnceLock<Prepared>,
+    /// The library for files that copy asynchronously.
+    asynchronous: OnceLock<Prepared>,
     sandboxed: bool,
     colour: bool,
     /// Whether to announce a compilation that takes long.
@@ -93,6 +98,7 @@ pub enum Compiled {
 struct HandedOver {
     basis: String,
     prepared: Prepared,
+    asynchronous: Option<Prepared>,
     #[cfg(target_os = "linux")]
     host: Option<Tools>,
 }
@@ -126,6 +132,7 @@ impl Compiler {
             cache: learn.join("ptx"),
             basis,
             prepared: OnceLock::new(),
+            asynchronous: OnceLock::new(),
             sandboxed,
             colour: false,
             announces: false,
@@ -153,13 +160,13 @@ impl Compiler {
     }
 
     /// Hands the folder over to the processes that [`Compiler::taken_over`] makes compilers for,
-    /// and keeps others out until the file that is returned is closed. With `host`, also what host
-    /// exercises need.
+    /// and keeps others out until the file that is returned is closed: with what these exercises
+    /// need.
     ///
     /// # Errors
     ///
     /// As [`Compiler::compile`].
-    pub fn hand_over(&self, host: bool) -> Result<File> {
+    pub fn hand_over(&self, exercises: &[Exercise]) -> Result<File> {
         let lock = self.lock()?;
         // They must be there for a sandbox that names them.
         for folder in self.folders() {
@@ -167,13 +174,20 @@ impl Compiler {
             fs::create_dir_all(&folder).map_err(Error::writing(&folder))?;
         }
         let (basis, prepared) = (&self.basis, self.prepared()?);
+        let copies = |exercise: &Exercise| {
+            fs::read_to_string(exercise.solution_file()).is_ok_and(|text| copies_asynchronously(&text))
+        };
+        let asynchronous = match exercises.iter().any(copies) {
+            true => Some(self.prepared_for(NvvmArch::Compute80)?),
+            false => None,
+        };
         #[cfg(target_os = "linux")]
-        let host = if host { Some(self.host()?) } else { None };
-        #[cfg(not(target_os = "linux"))]
-        let _ = host;
+        let host = if exercises.iter().any(Exercise::is_host) { Some(self.host()?) } else { None };
         #[cfg(not(target_os = "linux"))]
         let host = ();
-        let text = serde_json::json!({ "basis": basis, "prepared": prepared, "host": host });
+        let text = serde_json::json!({
+            "basis": basis, "prepared": prepared, "asynchronous": asynchronous, "host": host
+        });
         let text = serde_json::to_string(&text);
         let file = self.handed_over();
         fs::write(&file, text.expect("paths and strings can be written")).map_err(Error::writing(&file))?;
@@ -193,7 +207,8 @@ impl Compiler {
         let there: HandedOver = there?;
         #[cfg(target_os = "linux")]
         let compiler = Self { host: there.host.map_or_else(OnceLock::new, OnceLock::from), ..compiler };
-        Ok(Self { basis: there.basis, prepared: there.prepared.into(), ..compiler })
+        let asynchronous = there.asynchronous.map_or_else(OnceLock::new, OnceLock::from);
+        Ok(Self { basis: there.basis, prepared: there.prepared.into(), asynchronous, ..compiler })
     }
 
     fn handed_over(&self) -> PathBuf {
@@ -252,14 +267,24 @@ impl Compiler {
         self.colour
     }
 
-    /// The device library of the clone.
-    fn library(&self) -> Library {
-        Library::new(&self.root, &self.basis)
+    /// The device library of the clone for an architecture.
+    fn library(&self, arch: NvvmArch) -> Library {
+        Library::new(&self.root, &self.basis, arch)
     }
 
     /// Whether the device library has not been compiled yet.
     pub fn is_new(&self) -> bool {
-        self.library().is_new()
+        self.library(NvvmArch::default()).is_new()
+    }
+
+    /// The architecture that a text is compiled for.
+    fn arch(&self, text: &str) -> NvvmArch {
+        // Who has taken over a folder has the libraries that were handed over.
+        let has_library = !self.locked || self.asynchronous.get().is_some();
+        match copies_asynchronously(text) && has_library {
+            true => NvvmArch::Compute80,
+            false => NvvmArch::default(),
+        }
     }
 
     /// What decides the PTX of a text: sources and compiler.
@@ -277,7 +302,8 @@ impl Compiler {
     ///
     /// As [`Compiler::compile`].
     pub fn reads(&self) -> Result<Vec<PathBuf>> {
-        Ok(self.prepared()?.reads())
+        let asynchronous = self.asynchronous.get().map(Prepared::reads).unwrap_or_default();
+        Ok(self.prepared()?.reads().into_iter().chain(asynchronous).collect())
     }
 
     /// The folders that are emptied for each file: the compiler's, the judge's, and a program's.
@@ -305,7 +331,8 @@ impl Compiler {
 
     /// The path of a text's cached PTX.
     fn kept(&self, text: &str) -> PathBuf {
-        self.cache.join(format!("{}.ptx", digest::of(&[self.basis.as_bytes(), text.as_bytes()])))
+        let arch = self.arch(text).target();
+        self.cache.join(format!("{}.ptx", digest::of(&[self.basis.as_bytes(), arch.as_bytes(), text.as_bytes()])))
     }
 
     /// A text's cached PTX, if it is there. Who clears the cache ([`Compiler::forget_old`]) takes it for the
@@ -351,13 +378,19 @@ impl Compiler {
         }
     }
 
-    /// The compiled dependencies.
+    /// The compiled dependencies of most files.
     fn prepared(&self) -> Result<&Prepared> {
-        if let Some(prepared) = self.prepared.get() {
+        self.prepared_for(NvvmArch::default())
+    }
+
+    /// The compiled dependencies for an architecture.
+    fn prepared_for(&self, arch: NvvmArch) -> Result<&Prepared> {
+        let known = if arch == NvvmArch::default() { &self.prepared } else { &self.asynchronous };
+        if let Some(prepared) = known.get() {
             return Ok(prepared);
         }
-        let prepared = self.library().prepared(self.runner)?;
-        Ok(self.prepared.get_or_init(|| prepared))
+        let prepared = self.library(arch).prepared(self.runner)?;
+        Ok(known.get_or_init(|| prepared))
     }
 
     /// Waits until no other process uses the folder.
@@ -381,7 +414,7 @@ impl Compiler {
         if let Some(kept) = self.cached(text) {
             return Ok(Compiled::Ptx(kept));
         }
-        if self.announces && self.is_new() {
+        if self.announces && self.library(self.arch(text)).is_new() {
             note!("The first run compiles the device library: this takes half a minute, once.");
         }
         // `watch` in one terminal and `run` in another share the folder, so this lock covers
@@ -425,7 +458,7 @@ impl Compiler {
     /// Compiles a text in the folder that is emptied for it, to PTX. With an error comes the signal
     /// that the last program ended by.
     fn compile_alone(&self, text: &str) -> Result<std::result::Result<String, (CudaBuilderError, Option<i32>)>> {
-        let prepared = self.prepared()?;
+        let prepared = self.prepared_for(self.arch(text))?;
         let folder = self.file_folder();
         // With what is left of a file whose compilation was interrupted.
         let _ = fs::remove_dir_all(&folder);
@@ -466,6 +499,11 @@ impl Compiler {
         };
         Ok(Compiled::Rejected(format!("error: the compiler {what}")))
     }
+}
+
+/// Whether a text may copy to shared memory asynchronously (`cuda_std::pipeline`).
+fn copies_asynchronously(text: &str) -> bool {
+    text.contains("pipeline")
 }
 
 /// What the system said if the compiler could not write its files.

@@ -411,8 +411,6 @@ fn prepare(course: &Course, exercises: &[Exercise], jobs: usize, no_sandbox: boo
             ));
         }
     }
-    let locked = compilers
-        .into_iter()
-        .map(|compiler| compiler.hand_over(exercises.iter().any(Exercise::is_host)).map(|lock| (compiler, lock)));
+    let locked = compilers.into_iter().map(|compiler| compiler.hand_over(exercises).map(|lock| (compiler, lock)));
     locked.collect()
 }

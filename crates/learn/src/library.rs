@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use cuda_builder::toolchain::DeviceCompiler;
-use cuda_builder::{CudaBuilder, Prepared};
+use cuda_builder::{CudaBuilder, NvvmArch, Prepared};
 use serde::{Deserialize, Serialize};
 
 use crate::digest;
@@ -29,6 +29,7 @@ pub struct Library {
     /// The root of the clone.
     root: PathBuf,
     folder: PathBuf,
+    arch: NvvmArch,
 }
 
 /// The content of the file `ready`.
@@ -40,10 +41,11 @@ struct Ready {
 }
 
 impl Library {
-    /// The library of the clone at `root` with the sources that `digest` stands for.
-    pub fn new(root: &Path, digest: &str) -> Self {
-        let name = &digest::of(&[digest.as_bytes()])[..16];
-        Self { root: root.to_owned(), folder: root.join("target/learn/library").join(name) }
+    /// The library of the clone at `root` for an architecture, with the sources that `digest` stands
+    /// for.
+    pub fn new(root: &Path, digest: &str, arch: NvvmArch) -> Self {
+        let name = &digest::of(&[digest.as_bytes(), arch.target().as_bytes()])[..16];
+        Self { root: root.to_owned(), folder: root.join("target/learn/library").join(name), arch }
     }
 
     fn ready(&self) -> PathBuf {
@@ -75,6 +77,7 @@ impl Library {
         self.make_crate()?;
         // What a barrier in a branch does, the simulator shows.
         let builder = CudaBuilder::new(&self.folder)
+            .arch(self.arch)
             .target_dir(self.folder.join("target"))
             .check_barriers(false)
             .remade_with("cargo learn check --write-ptx");
@@ -167,7 +170,9 @@ mod tests {
 
     #[test]
     fn other_sources_are_compiled_in_another_folder() {
-        let [one, other] = ["1", "2"].map(|digest| Library::new(Path::new("/clone"), digest));
-        assert!(one.folder != other.folder && one.folder.starts_with("/clone/target/learn/library"));
+        let of = |digest, arch| Library::new(Path::new("/clone"), digest, arch).folder;
+        let one = of("1", NvvmArch::Compute75);
+        assert!(one != of("2", NvvmArch::Compute75) && one != of("1", NvvmArch::Compute80));
+        assert!(one.starts_with("/clone/target/learn/library"));
     }
 }

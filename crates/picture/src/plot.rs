@@ -74,15 +74,16 @@ impl Plot {
         all.filter(|(_, point)| self.y_scale.can(point.y) && self.x_scale.can(point.x))
     }
 
-    /// The labels of `x`, each once, in the order of first use.
+    /// The labels of `x`, each once, from left to right.
     pub(crate) fn labels(&self) -> Vec<&str> {
-        let mut labels: Vec<&str> = Vec::new();
+        let mut points: Vec<&Point> = Vec::new();
         for (_, point) in self.drawn() {
-            if !labels.contains(&point.label.as_str()) {
-                labels.push(&point.label);
+            if !points.iter().any(|known| known.label == point.label) {
+                points.push(point);
             }
         }
-        labels
+        points.sort_by(|one, other| one.x.total_cmp(&other.x));
+        points.into_iter().map(|point| point.label.as_str()).collect()
     }
 
     /// Whether a value is more than the best cost.
@@ -114,6 +115,9 @@ impl Scale {
     }
 }
 
+/// The most powers of two that an axis marks.
+const MOST_POWERS: usize = 12;
+
 /// An axis: which values it holds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Axis {
@@ -123,7 +127,7 @@ pub(crate) struct Axis {
 }
 
 impl Axis {
-    fn of(scale: Scale, values: impl Iterator<Item = f64>) -> Self {
+    pub fn of(scale: Scale, values: impl Iterator<Item = f64>) -> Self {
         let (low, high) = values.fold((f64::INFINITY, 0.0f64), |(low, high), value| (low.min(value), high.max(value)));
         match scale {
             Scale::Log if low.is_finite() => {
@@ -139,6 +143,27 @@ impl Axis {
                 Self { scale, low: 0.0, high: if high > 0.0 { (high / step - 1e-9).ceil() * step } else { 1.0 } }
             }
         }
+    }
+
+    /// A logarithmic axis between powers of two that hold all values.
+    pub fn of_powers_of_two(values: impl Iterator<Item = f64>) -> Self {
+        let (low, high) = values
+            .filter(|&value| Scale::Log.can(value))
+            .fold((f64::INFINITY, 0.0f64), |(low, high), value| (low.min(value), high.max(value)));
+        let (first, last) = if low <= high { (low.log2().floor(), high.log2().ceil()) } else { (0.0, 1.0) };
+        Self { scale: Scale::Log, low: first.exp2(), high: last.max(first + 1.0).exp2() }
+    }
+
+    /// The powers of two on it; every second one, or third, and so on, if there are many.
+    pub fn powers_of_two(&self) -> Vec<f64> {
+        let (first, last) = (self.low.log2().ceil() as i32, self.high.log2().floor() as i32);
+        let step = (last - first).max(0) as usize / MOST_POWERS + 1;
+        (first..=last).step_by(step).map(|power| f64::from(power).exp2()).collect()
+    }
+
+    /// The value at a place from 0 to 1 of a logarithmic axis.
+    pub fn value(&self, place: f64) -> f64 {
+        self.low * (self.high / self.low).powf(place)
     }
 
     /// Where a value is, from 0 to 1.

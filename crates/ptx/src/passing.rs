@@ -7,8 +7,8 @@
 
 use crate::environment::Environment;
 use crate::{
-    Address, AddressBase, CacheOperator, Comparison, ComputeOp, Handle, Initializer, Linkage, Op, Operand, Ordering,
-    Register, Scope, Space, Span, Type, Variable,
+    Address, AddressBase, CacheOperator, Comparison, ComputeOp, EvictionHint, Handle, Initializer, Linkage, Op,
+    Operand, Ordering, Register, Scope, Space, Span, Type, Variable,
 };
 
 /// The most bytes, and elements, of one access to a `.param` variable.
@@ -45,6 +45,7 @@ impl Environment<'_> {
                 ordering: Ordering::Weak,
                 scope: Scope::default(),
                 cache: CacheOperator::Default,
+                eviction: EvictionHint::default(),
                 non_coherent: false,
                 uniform: false,
                 ty,
@@ -85,6 +86,7 @@ impl Environment<'_> {
             ordering: Ordering::Weak,
             scope: Scope::default(),
             cache: CacheOperator::Default,
+            eviction: EvictionHint::default(),
             ty,
             srcs: words.iter().map(|&word| Operand::Register(word)).collect(),
             address: Address { base: AddressBase::Variable(variable), offset: address },

@@ -1,4 +1,5 @@
-//! The expensive loops of the references on the CPU: matrix products in f64, and transposes.
+//! The expensive loops of the references on the CPU: matrix products in f64, dense and sparse,
+//! transposes and stencils.
 //! `host`'s labs call them.
 //!
 //! They are a separate crate so that `cargo run` compiles these few lines with optimisation, and
@@ -50,6 +51,19 @@ pub fn dot(a: &[f32], b: &[f32]) -> f64 {
     sums.iter().sum::<f64>() + rest
 }
 
+/// A row of a sparse matrix, its columns and values, times a vector; and the sum of the terms'
+/// magnitudes.
+///
+/// # Panics
+///
+/// If the vector has no element for a column.
+pub fn sparse_dot(columns: &[u32], values: &[f32], x: &[f32]) -> (f64, f64) {
+    columns.iter().zip(values).fold((0.0, 0.0), |(sum, magnitude), (&column, &value)| {
+        let term = f64::from(value) * f64::from(x[column as usize]);
+        (sum + term, magnitude + term.abs())
+    })
+}
+
 /// Rows to read at a time, so that the output stays in the cache.
 const TURNED: usize = 64;
 
@@ -71,9 +85,46 @@ pub fn transpose(elements: &[f32], columns: usize, first_column: usize, turned: 
     }
 }
 
+/// A neighbour of a value: planes, rows and columns away, and its weight.
+pub type Neighbour = ([isize; 3], f64);
+
+/// The weighted sum of neighbours of a value, and that of their magnitudes. What is outside of
+/// `planes` x `rows` x `columns` values counts as 0.
+///
+/// # Panics
+///
+/// If there are fewer elements.
+pub fn stencil(elements: &[f32], extents: [usize; 3], at: [usize; 3], neighbours: &[Neighbour]) -> (f64, f64) {
+    let (mut sum, mut magnitude) = (0.0, 0.0);
+    for &(away, weight) in neighbours {
+        let places = [0, 1, 2].map(|i| at[i].checked_add_signed(away[i]).filter(|&place| place < extents[i]));
+        if let [Some(z), Some(y), Some(x)] = places {
+            let term = weight * f64::from(elements[(z * extents[1] + y) * extents[2] + x]);
+            sum += term;
+            magnitude += term.abs();
+        }
+    }
+    (sum, magnitude)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_sparse_row() {
+        assert_eq!(sparse_dot(&[2, 0], &[3.0, -5.0], &[1.0, 10.0, 100.0]), (295.0, 305.0));
+        assert_eq!(sparse_dot(&[], &[], &[1.0]), (0.0, 0.0));
+    }
+
+    #[test]
+    fn neighbours_outside_count_as_nothing() {
+        let elements: Vec<f32> = (1_u8..=12).map(f32::from).collect();
+        let beside = [([0, 0, 0], 1.0), ([0, 0, -1], 2.0), ([0, 1, 0], -4.0), ([1, 0, 0], 0.5)];
+        let of = |at| stencil(&elements, [2, 2, 3], at, &beside);
+        assert_eq!(of([0, 0, 0]), (1.0 - 16.0 + 3.5, 20.5));
+        assert_eq!(of([1, 1, 2]), (12.0 + 22.0, 34.0));
+    }
 
     #[test]
     fn rows_of_a_product() {

@@ -4,7 +4,7 @@
 use std::fmt;
 use std::sync::atomic::AtomicBool;
 
-use crate::model::{LoadCaching, Model};
+use crate::model::{AccessWindow, LoadCaching, Model};
 use crate::order::DrawnOrder;
 use crate::request::Watch;
 use crate::touch::Followed;
@@ -54,6 +54,8 @@ pub struct Launch<'a> {
     pub carveout: Option<u8>,
     /// With a model: whether loads without a cache operator go through L1.
     pub load_caching: LoadCaching,
+    /// With a model: the memory whose lines L2 is to keep.
+    pub window: Option<AccessWindow>,
     /// With a model: registers of each thread, if known; otherwise the kernel's `.maxnreg`, if it
     /// has one. They limit how many blocks are resident.
     pub registers: Option<u32>,
@@ -116,6 +118,7 @@ impl Default for Launch<'_> {
             model: None,
             carveout: None,
             load_caching: LoadCaching::Default,
+            window: None,
             registers: None,
             arguments: &[],
             step_limit: DEFAULT_STEP_LIMIT,

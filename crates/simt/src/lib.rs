@@ -101,6 +101,7 @@ mod tensor_map;
 mod texture;
 mod timing;
 mod touch;
+pub mod transfers;
 mod trap;
 
 pub use counters::Counters;
@@ -148,8 +149,8 @@ pub mod limits {
 /// What a [`Model`] of a GPU consists of.
 pub mod models {
     pub use crate::model::{
-        BankRule, Banks, BlockNeeds, L1, L1Size, L2, Limiter, Limits, Occupancy, RegisterAllocation, Shared, StoreHit,
-        Timing, TransactionRule,
+        AccessWindow, BankRule, Banks, BlockNeeds, HostLink, L1, L1Size, L2, Limiter, Limits, Links, Occupancy,
+        PeerLink, RegisterAllocation, Shared, StoreHit, Timing, TransactionRule,
     };
 }
 

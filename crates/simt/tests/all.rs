@@ -13,6 +13,7 @@ mod launch;
 mod mutations;
 mod nvcc;
 mod orders;
+mod priorities;
 mod product;
 mod requests;
 mod tensor;

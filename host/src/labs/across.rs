@@ -81,6 +81,7 @@ pub(super) fn run<L: Lab>(device: &Device, options: L::Options, settings: &Setti
         measures,
     });
     report.sweeps = if alone { TIMES } else { SPEEDUPS };
+    report.roofline = false;
     if !alone {
         report.conclusions.extend(baseline(&report.variants));
     }

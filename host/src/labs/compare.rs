@@ -29,6 +29,15 @@ pub enum Shape {
         /// Elements of a row.
         columns: usize,
     },
+    /// Planes of rows.
+    Volume {
+        /// Planes.
+        planes: usize,
+        /// Rows of a plane.
+        rows: usize,
+        /// Elements of a row.
+        columns: usize,
+    },
 }
 
 impl Shape {
@@ -38,15 +47,17 @@ impl Shape {
             Self::Scalar => vec![],
             Self::Vector(length) => vec![length],
             Self::Matrix { rows, columns } => vec![rows, columns],
+            Self::Volume { planes, rows, columns } => vec![planes, rows, columns],
         }
     }
 
-    /// Rows and columns; a vector is one row.
+    /// Rows, of all planes, and columns; a vector is one row.
     fn rows_and_columns(self) -> (usize, usize) {
         match self {
             Self::Scalar => (1, 1),
             Self::Vector(length) => (1, length),
             Self::Matrix { rows, columns } => (rows, columns),
+            Self::Volume { planes, rows, columns } => (planes * rows, columns),
         }
     }
 
@@ -56,6 +67,7 @@ impl Shape {
             Self::Scalar => vec![],
             Self::Vector(_) => vec![column as u64],
             Self::Matrix { .. } => vec![row as u64, column as u64],
+            Self::Volume { rows, .. } => vec![(row / rows) as u64, (row % rows) as u64, column as u64],
         }
     }
 }

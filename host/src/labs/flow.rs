@@ -10,13 +10,14 @@
 use std::path::{Path, PathBuf};
 
 use common::output_file;
-use device::{Device, Error, Result};
+use device::{Device, Error, Predict, Result};
 use serde_json::{Map, Value};
 use simt::Model;
 
 use super::lab::{Lab, Plan, Values, Variant};
 use super::launcher::{Launcher, Record};
 use super::settings::Settings;
+use super::streams;
 use crate::built_in;
 use crate::faults::{Fault, Findings};
 use crate::limits;
@@ -25,7 +26,7 @@ use crate::predicted::why;
 use crate::report::{
     self, Comparison, CounterSource, LabReport, RanAgain, RowPrediction, Small, Subject, VariantReport,
 };
-use crate::stopwatch::Stopwatch;
+use crate::stopwatch::{Step, Stopwatch};
 use crate::timing::{Times, Timing};
 use crate::units::gigabytes_per_second;
 
@@ -74,7 +75,8 @@ pub fn run<L: Lab>(device: &Device, options: L::Options, settings: &Settings) ->
     }
     check_output(&plan, device, settings)?;
     let rows = plan.variants.iter().map(|variant| (variant.group.as_str(), variant.facts.as_slice()));
-    settings.check_plot(L::SWEEPS, device, rows)?;
+    settings.lines.check_tiles(plan.variants.iter().any(|variant| variant.tiles.is_some()))?;
+    settings.check_plot(L::SWEEPS, L::ROOFLINE, device, rows)?;
     check_predicted(&plan, device, settings)?;
     if settings.lines.draws_memory() {
         let rows = plan.variants.iter().map(|variant| variant.name.as_str());
@@ -179,12 +181,14 @@ pub(super) fn empty_report<L: Lab>(lab: &L, device: &Device, settings: &Settings
         grids: Vec::new(),
         compact: false,
         sweeps: L::SWEEPS,
+        roofline: L::ROOFLINE,
         plot: settings.plot,
         plays: settings.play,
         charted: L::SHOWCASE.charted,
         chart: settings.lines.draws_memory(),
         elements: L::SHOWCASE.elements,
         maps: settings.lines.draws_elements(),
+        tiles: settings.lines.draws_tiles(),
         conclusions: Vec::new(),
         concluded: Vec::new(),
         orders: Vec::new(),
@@ -204,7 +208,7 @@ fn parameters<L: Lab>(lab: &L, device: &Device, settings: &Settings) -> Map<Stri
         _ => Map::new(),
     };
     parameters.retain(|_, value| !value.is_null());
-    if L::SHAPED {
+    if L::SHAPED && !parameters.contains_key("multiprocessors") {
         parameters.insert("multiprocessors".into(), device.multiprocessors().into());
     }
     parameters.insert("seed".into(), settings.seed.into());
@@ -286,8 +290,16 @@ fn run_variants<L: Lab>(
         result.rate_predicted(&report.variants);
         if let Some(stopwatch) = &mut stopwatch {
             let mut launcher = Launcher::new(device, &settings, variant.preferences, None)?;
-            let work = &mut || (variant.launch)(&mut data, &mut launcher);
-            let Times { cold, warm } = stopwatch.measure(variant.useful_bytes, work)?;
+            let Times { cold, warm } = match &variant.before {
+                Some(before) => {
+                    let launcher = &mut launcher;
+                    stopwatch.measure_by_host(&mut |step| match step {
+                        Step::Before => before(&mut data, launcher),
+                        Step::Work => (variant.launch)(&mut data, launcher),
+                    })?
+                }
+                None => stopwatch.measure(variant.useful_bytes, &mut || (variant.launch)(&mut data, &mut launcher))?,
+            };
             (result.timing, result.warm_timing) = (Some(cold), warm);
             rate(&mut result, report);
         }
@@ -341,6 +353,7 @@ pub(super) fn nothing_known<D>(variant: &Variant<'_, D>) -> VariantReport {
         name: variant.name.clone(),
         group: variant.group.clone(),
         facts: variant.facts.clone(),
+        tiles: variant.tiles.clone(),
         useful_bytes: variant.useful_bytes,
         operations: variant.operations,
         one_of_several: variant.one_of_several,
@@ -382,6 +395,12 @@ pub(super) fn once<D>(
         let predicted = record.predicted.iter().map(|(kernel, predicted)| (*kernel, predicted));
         RowPrediction::of(predicted, result.useful_bytes, result.operations)
     };
+    if let Some(model) = device.predicted_model().filter(|_| settings.predicted.simulated() != Predict::Nothing)
+        && let Some((prediction, schedule)) =
+            streams::predicted(&record.given, &record.predicted, model, result.useful_bytes)
+    {
+        (result.small, result.predicted, result.schedule) = (None, Some(prediction), Some(schedule));
+    }
     result.hottest = record.waits.hottest();
     if !device.properties().is_gpu() && !device.predicts_only() {
         result.counters = record.counters();

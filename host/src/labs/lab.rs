@@ -23,6 +23,7 @@ use std::rc::Rc;
 use clap::Args;
 use device::peers::Peers;
 use device::{Device, Result};
+use picture::TileOrder;
 use serde_json::Value;
 
 use super::compare::{self, Expected, Reference, Shape};
@@ -48,8 +49,10 @@ pub trait Lab: Sized + Sync {
     /// What the numbers show, in sentences with the numbers in them. The most
     /// important first; the others only with `--legend`. Said only if every variant was right.
     const CONCLUSIONS: &'static [Conclusion];
-    /// What `--plot` draws. A lab without any refuses that flag.
+    /// What `--plot` draws. A lab without any, and without a roofline, refuses that flag.
     const SWEEPS: &'static [Sweep] = &[];
+    /// Whether `--plot` and pages show its rows below the roofs of the GPU.
+    const ROOFLINE: bool = false;
     /// What its page in a browser begins with.
     const SHOWCASE: Showcase = Showcase::DEFAULTS;
     /// The default of each flag that depends on the device, for the help.
@@ -156,6 +159,8 @@ impl<'a, D> Plan<'a, D> {
 
 /// How a variant is launched.
 type Launch<'a, D> = Box<dyn Fn(&mut D, &mut Launcher<'_>) -> Result<()> + 'a>;
+/// What is done before it is timed by the host's clock.
+type Before<'a, D> = Box<dyn Fn(&mut D, &mut Launcher<'_>) -> Result<()> + 'a>;
 /// How its result is read and compared.
 type ReadOutcome<'a, D> = Box<dyn Fn(&mut D) -> Result<Outcome> + 'a>;
 
@@ -169,8 +174,10 @@ pub struct Variant<'a, D> {
     pub(super) computes: Option<Computed>,
     pub(super) one_of_several: bool,
     pub(super) again: Option<Again>,
+    pub(super) tiles: Option<TileOrder>,
     pub(super) preferences: Preferences,
     pub(super) device: Option<Device>,
+    pub(super) before: Option<Before<'a, D>>,
     pub(super) launch: Launch<'a, D>,
     pub(super) outcome: ReadOutcome<'a, D>,
 }
@@ -192,8 +199,10 @@ impl<'a, D> Variant<'a, D> {
             computes: None,
             one_of_several: false,
             again: None,
+            tiles: None,
             preferences: Preferences::default(),
             device: None,
+            before: None,
             launch: Box::new(launch),
             outcome: Box::new(outcome),
         }
@@ -248,10 +257,23 @@ impl<'a, D> Variant<'a, D> {
         self
     }
 
+    /// Draws which tiles its blocks take.
+    pub fn takes_tiles(mut self, order: TileOrder) -> Self {
+        self.tiles = Some(order);
+        self
+    }
+
     /// Also runs it this often again, on the simulator in drawn orders, and counts the wrong results.
     /// If they are `allowed`, a wrong result on a GPU is no fault: the usual order has none.
     pub fn again(mut self, times: u32, allowed: bool) -> Self {
         self.again = Some(Again { times, allowed });
+        self
+    }
+
+    /// Times it on a GPU by the host's clock, from the first call until all work has ended, each time
+    /// after this.
+    pub fn by_host_clock(mut self, before: impl Fn(&mut D, &mut Launcher<'_>) -> Result<()> + 'a) -> Self {
+        self.before = Some(Box::new(before));
         self
     }
 

@@ -11,10 +11,11 @@ use kernels::launch as kernel;
 use serde_json::{Value, json};
 
 pub use table::Options;
-use table::{BYTES_IN_FLIGHT, CONCLUSIONS, FIRST, IN_FLIGHT, MEANINGS, NEEDED, NEEDS, SHOWCASE, SIZE, SWEEPS, THREADS};
+use table::{CONCLUSIONS, FIRST, MEANINGS, NEEDS, SHOWCASE, SIZE, SWEEPS, THREADS};
 pub use word::Word;
 
 use super::compare::Shape;
+use super::in_flight::{self, BYTES_IN_FLIGHT, IN_FLIGHT, NEEDED};
 use super::inputs::{DefaultSize, named};
 use super::lab::{Lab, Outcome, Plan, Variant};
 use super::settings::Settings;
@@ -177,7 +178,7 @@ impl Launch {
         .axis("registers_of_a_thread", (!device.properties().is_gpu()).then_some(registers))
         .axis("blocks_on_a_multiprocessor", resident.map(|threads| threads / u64::from(block)))
         .fact(BYTES_IN_FLIGHT, in_flight)
-        .fact(NEEDED, word::model(device.properties()).and_then(|model| model.bytes_in_flight()))
+        .fact(NEEDED, in_flight::model(device.properties()).and_then(|model| model.bytes_in_flight()))
         .bytes(2 * bytes)
         .computes("the incremented vector", bytes))
     }

@@ -10,6 +10,7 @@ use simt::prediction::Predicted;
 use simt::requests::ArrayCounts;
 
 use super::settings::Settings;
+use super::streams::Given;
 use crate::faults::Findings;
 use crate::lines::LineCounts;
 use crate::predicted::waits::Waits;
@@ -37,10 +38,10 @@ pub struct Preferences {
 pub struct Launcher<'a> {
     device: &'a Device,
     /// What all launches have in common.
-    common: LaunchConfig,
+    pub(super) common: LaunchConfig,
     lines: bool,
     /// `None` while launches are timed.
-    record: Option<&'a mut Record>,
+    pub(super) record: Option<&'a mut Record>,
 }
 
 /// What was recorded of a variant's launches.
@@ -61,6 +62,8 @@ pub(super) struct Record {
     pub occupancy: Option<GpuOccupancy>,
     /// The predicted time of each launch, if asked for.
     pub predicted: Vec<(&'static str, Predicted)>,
+    /// What streams were given, in order.
+    pub given: Vec<Given>,
     /// Where the warps of all launches would wait.
     pub waits: Waits,
     /// In a drawn order: the accesses of a launch at which warps may be interrupted, at most.
@@ -230,7 +233,7 @@ impl<'a> Launcher<'a> {
         arguments: A,
         has_occupancy: bool,
     ) -> Result<()> {
-        let &LaunchConfig { grid, block, cluster, cooperative, dynamic_shared, .. } = config;
+        let &LaunchConfig { grid, block, cluster, cooperative, dynamic_shared, stream, .. } = config;
         let registers = self.common.registers.or(config.registers);
         let config = LaunchConfig {
             grid,
@@ -239,6 +242,8 @@ impl<'a> Launcher<'a> {
             cooperative,
             dynamic_shared,
             registers,
+            stream,
+            window: config.window,
             watched_block: config.watched_block,
             ..self.common
         };

@@ -8,9 +8,10 @@
 //! flow       runs the variants of a lab                     launcher  one variant's launches
 //! orders     runs them in other orders of blocks and warps
 //! across     predicts them on all models
+//! streams    copies and kernels on streams, and when they run
 //! showcase   what its page in a browser begins with
 //! settings   the flags that every lab has                   best      what the best kernels take beside the data
-//! product    matrix products on the CPU
+//! product    matrix products on the CPU        in_flight  bytes in flight, of what DRAM needs
 //! ```
 //!
 //! A new lab is a file here with an `impl Lab`, named as a module and in [`ALL`]. Its kernels are a
@@ -24,6 +25,7 @@ mod across;
 mod best;
 pub mod compare;
 pub mod flow;
+mod in_flight;
 mod inputs;
 mod lab;
 mod launcher;
@@ -32,6 +34,7 @@ mod orders;
 mod product;
 mod settings;
 mod showcase;
+mod streams;
 pub mod variants;
 
 pub mod access;
@@ -46,14 +49,19 @@ pub mod launch;
 pub mod layout;
 pub mod matmul;
 pub mod offset;
+pub mod order;
+pub mod pipeline;
 pub mod pitch;
 pub mod reduce;
 pub mod rows;
 pub mod scan;
 pub mod shared;
+pub mod sparse;
 pub mod spill;
+pub mod stencil;
 pub mod table;
 pub mod texture;
+pub mod transfer;
 pub mod transpose;
 pub mod vector;
 
@@ -98,6 +106,11 @@ pub const ALL: &[Entry] = &[
     Entry::of::<consistency::Consistency>(),
     Entry::of::<spill::Spill>(),
     Entry::of::<scan::Scan>(),
+    Entry::of::<transfer::Transfer>(),
+    Entry::of::<sparse::Sparse>(),
+    Entry::of::<stencil::Stencil>(),
+    Entry::of::<pipeline::Pipeline>(),
+    Entry::of::<order::Order>(),
 ];
 
 /// A lab, as the program lists and runs it.
@@ -108,8 +121,10 @@ pub struct Entry {
     pub about: &'static str,
     /// What it can conclude.
     pub conclusions: &'static [Conclusion],
-    /// Whether it has a sweep to plot.
+    /// Whether it has something to plot.
     pub plots: bool,
+    /// Whether that is a roofline.
+    pub roofline: bool,
     /// Whether some of its rows race on purpose.
     pub races: bool,
     /// What its page in a browser begins with.
@@ -128,7 +143,8 @@ impl Entry {
             name: L::NAME,
             about: L::ABOUT,
             conclusions: L::CONCLUSIONS,
-            plots: !L::SWEEPS.is_empty(),
+            plots: plots::<L>(),
+            roofline: L::ROOFLINE,
             races: L::RACES,
             showcase: L::SHOWCASE,
             command: command::<L>,
@@ -152,6 +168,11 @@ impl Entry {
     }
 }
 
+/// Whether a lab has something to plot.
+const fn plots<L: Lab>() -> bool {
+    L::ROOFLINE || !L::SWEEPS.is_empty()
+}
+
 /// The subcommand of a lab.
 fn command<L: Lab>() -> Command {
     let mut command = L::Options::augment_args(Command::new(L::NAME));
@@ -167,7 +188,7 @@ fn command<L: Lab>() -> Command {
     }
     let command = Settings::augment_args(command)
         .mut_arg("check", |flag| checks_by_default(flag, "none"))
-        .mut_arg("plot", |flag| flag.hide(L::SWEEPS.is_empty()));
+        .mut_arg("plot", |flag| flag.hide(!plots::<L>()));
     // Otherwise `clap` would show the type's documentation in the list.
     let command = command.about(L::ABOUT).long_about(None);
     // So that `--rows -1` is a bad number and not an unknown flag `-1`.
@@ -182,7 +203,7 @@ fn run_with<L: Lab>(device: &Device, matches: &ArgMatches, settings: Settings) -
     // `clap` has checked them, so this cannot fail.
     let wrong = |error: clap::Error| Error::request("flags", wording::one_line(&error.to_string()));
     let options = L::Options::from_arg_matches(matches).map_err(wrong)?;
-    if settings.plot && L::SWEEPS.is_empty() && !settings.predicted.compare_models {
+    if settings.plot && !plots::<L>() && !settings.predicted.compare_models {
         let others: Vec<_> = ALL.iter().filter(|lab| lab.plots).map(|lab| lab.name).collect();
         return Err(Error::request(
             "--plot",

@@ -47,8 +47,8 @@ pub struct Settings {
     /// Show every column, and what the names of rows and columns mean
     #[arg(long)]
     pub legend: bool,
-    /// Also draw the lab's sweep. Where no values are given, those that make the plot worth seeing
-    /// run
+    /// Also draw the lab's sweep, or its roofline. Where no values are given, those that make the plot
+    /// worth seeing run
     #[arg(long)]
     pub plot: bool,
     /// The kernels' preference: none, more shared memory (shared), more L1 cache (l1), or both
@@ -150,6 +150,7 @@ impl Settings {
     pub(super) fn check_plot<'r>(
         &self,
         sweeps: &[Sweep],
+        roofline: bool,
         device: &Device,
         rows: impl Iterator<Item = (&'r str, &'r [Fact])> + Clone,
     ) -> Result<()> {
@@ -158,6 +159,14 @@ impl Settings {
         }
         if self.once && device.properties().is_gpu() && !self.counters {
             return Err(Error::request("--plot", "--once takes no times to draw; give --counters, too"));
+        }
+        if roofline {
+            let needed = |what| Err(Error::request("--plot", format!("a roofline needs counts of caches; {what}")));
+            return match () {
+                () if device.predicts_only() => needed("leave out --predict"),
+                () if device.properties().is_gpu() && !self.counters => needed("on a GPU give --counters, too"),
+                () => Ok(()),
+            };
         }
         match sweeps.iter().any(|sweep| sweep.has_points(rows.clone())) {
             true => Ok(()),

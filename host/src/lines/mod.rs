@@ -54,8 +54,8 @@ pub struct LineFlags {
     hot: Option<u64>,
     /// Draw the costliest access of each memory instruction, below its line with --lines, or alone;
     /// of one line only if its number is given. Instead, `memory` draws what moves between the
-    /// memories, of one row or of two, and `elements` how often each element is loaded (simulator,
-    /// or GPU with --counters)
+    /// memories, of one row or of two, `elements` how often each element is loaded, and `tiles` which
+    /// tiles of a product run together (simulator, or GPU with --counters)
     #[arg(long, value_name = "WHAT", num_args = 0..=1, value_parser = PictureOf::parse)]
     picture: Option<Option<PictureOf>>,
 }
@@ -137,7 +137,7 @@ impl LineFlags {
 
     /// Whether launches are to keep requests.
     pub fn watches(self) -> bool {
-        self.picture.is_some() && !self.draws_memory() && !self.draws_elements()
+        self.picture.is_some() && !self.draws_memory() && !self.draws_elements() && !self.draws_tiles()
     }
 
     /// Whether to draw what moves between the memories.
@@ -148,6 +148,23 @@ impl LineFlags {
     /// Whether to draw how often each element is loaded.
     pub fn draws_elements(self) -> bool {
         self.picture == Some(Some(PictureOf::Elements))
+    }
+
+    /// Whether to draw which tiles run together.
+    pub fn draws_tiles(self) -> bool {
+        self.picture == Some(Some(PictureOf::Tiles))
+    }
+
+    /// Fails if tiles are to be drawn of launches that have none.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Request`].
+    pub fn check_tiles(self, has_tiles: bool) -> Result<()> {
+        match self.draws_tiles() && !has_tiles {
+            true => Err(Error::request("--picture", "nothing here takes the tiles of a product in an order to draw")),
+            false => Ok(()),
+        }
     }
 
     /// Fails if the picture of a line is requested that made no access in any of these launches.

@@ -11,6 +11,8 @@ pub(super) enum PictureOf {
     Memory,
     /// How often each element is accessed.
     Elements,
+    /// Which tiles run together.
+    Tiles,
 }
 
 impl PictureOf {
@@ -18,8 +20,9 @@ impl PictureOf {
         match text {
             "memory" => Ok(Self::Memory),
             "elements" => Ok(Self::Elements),
+            "tiles" => Ok(Self::Tiles),
             line => whole_number(1, u32::MAX)(line).map(Self::Line).map_err(|_| {
-                format!("give a whole number from 1 to {}, that of a line, or memory, or elements", u32::MAX)
+                format!("give a whole number from 1 to {}, that of a line, or memory, or elements, or tiles", u32::MAX)
             }),
         }
     }

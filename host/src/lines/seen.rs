@@ -126,7 +126,7 @@ pub(super) enum Pictured {
 impl From<Option<Option<PictureOf>>> for Pictured {
     fn from(flag: Option<Option<PictureOf>>) -> Self {
         match flag {
-            None | Some(Some(PictureOf::Memory | PictureOf::Elements)) => Self::None,
+            None | Some(Some(PictureOf::Memory | PictureOf::Elements | PictureOf::Tiles)) => Self::None,
             Some(Some(PictureOf::Line(line))) => Self::Line(line),
             Some(None) => Self::All,
         }

@@ -92,8 +92,8 @@ pub fn read<T: Element>(path: &Path, dimensions: usize) -> Result<Array<T>> {
             element.reverse();
         }
     }
-    if header.by_columns && dimensions == 2 {
-        data = rows_first(&data, shape[0], shape[1]);
+    if header.by_columns {
+        data = rows_first(&data, &shape);
     }
     Ok(Array { shape, data })
 }
@@ -196,7 +196,8 @@ fn check_shape(shape: &[u64], dimensions: usize) -> std::result::Result<(Vec<usi
     if shape.len() != dimensions {
         let needed = match dimensions {
             1 => "a vector (1 dimension)",
-            _ => "a matrix (2 dimensions)",
+            2 => "a matrix (2 dimensions)",
+            _ => "a volume (3 dimensions)",
         };
         return Err(format!("has the shape {shape:?}, but {needed} is needed"));
     }
@@ -217,13 +218,14 @@ fn check_shape(shape: &[u64], dimensions: usize) -> std::result::Result<(Vec<usi
     Ok((sizes, count))
 }
 
-/// Turns a matrix stored column by column into one stored row by row.
-fn rows_first<T: Copy>(columns_first: &[T], rows: usize, columns: usize) -> Vec<T> {
-    let mut data = Vec::with_capacity(columns_first.len());
-    for row in 0..rows {
-        data.extend((0..columns).map(|column| columns_first[column * rows + row]));
-    }
-    data
+/// Turns an array whose first index changes fastest into one whose last does.
+fn rows_first<T: Copy>(data: &[T], shape: &[usize]) -> Vec<T> {
+    let [first, rest @ ..] = shape else { return data.to_vec() };
+    let part = |index: usize| {
+        let part: Vec<T> = data[index..].iter().copied().step_by(*first).collect();
+        rows_first(&part, rest)
+    };
+    (0..*first).flat_map(part).collect()
 }
 
 /// Writes the array to the file `path`, whole or not at all.

@@ -1,4 +1,4 @@
-//! `--peer`: times cuBLAS, CUB and the driver's copies on a lab's data, as further rows of its
+//! `--peer`: times cuBLAS, cuSPARSE, CUB and the driver's copies on a lab's data, as further rows of its
 //! table.
 //!
 //! A lab names the libraries that it has rows for ([`Lab::PEERS`](super::Lab::PEERS));
@@ -13,9 +13,10 @@ use device::{Device, Error, Result};
 use crate::progress::Progress;
 use device::peers::{PeerLibraries, Peers};
 
-/// The environment variable with cuBLAS's path, for libraries outside the usual folders. Empty
-/// means: do not use cuBLAS.
+/// The environment variables with the paths of cuBLAS and of cuSPARSE, for libraries outside the
+/// usual folders. Empty means: do not use it.
 const CUBLAS_VARIABLE: &str = "COALESCE_CUBLAS";
+const CUSPARSE_VARIABLE: &str = "COALESCE_CUSPARSE";
 
 /// The error for `--peer` on the simulator.
 pub(crate) fn only_on_a_gpu() -> Error {
@@ -29,6 +30,8 @@ pub enum Peer {
     Driver,
     /// cuBLAS.
     Cublas,
+    /// cuSPARSE.
+    Cusparse,
     /// The library of `--peer-library`: CUB, and kernels of nvcc.
     Library,
 }
@@ -37,8 +40,8 @@ pub enum Peer {
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Libraries to compare with")]
 pub struct PeerFlags {
-    /// On a GPU: also time NVIDIA's libraries on the same data, as further rows: cuBLAS and the
-    /// driver's copies
+    /// On a GPU: also time NVIDIA's libraries on the same data, as further rows: cuBLAS,
+    /// cuSPARSE and the driver's copies
     #[arg(long)]
     pub peer: bool,
     /// With --peer: also time CUB and nvcc's copy, from this shared library, compiled from
@@ -75,10 +78,12 @@ impl PeerFlags {
     ///
     /// [`Error::File`] for a library that cannot be used.
     pub(crate) fn load(&self, device: &Device, of_lab: &[Peer]) -> Result<Option<Rc<Peers>>> {
-        let named = std::env::var_os(CUBLAS_VARIABLE);
+        let [cublas, cusparse] = [CUBLAS_VARIABLE, CUSPARSE_VARIABLE].map(std::env::var_os);
         let wanted = PeerLibraries {
             cublas: of_lab.contains(&Peer::Cublas),
-            cublas_at: named.as_ref().map(|path| (Path::new(path), CUBLAS_VARIABLE)),
+            cublas_at: cublas.as_ref().map(|path| (Path::new(path), CUBLAS_VARIABLE)),
+            cusparse: of_lab.contains(&Peer::Cusparse),
+            cusparse_at: cusparse.as_ref().map(|path| (Path::new(path), CUSPARSE_VARIABLE)),
             library: self.peer_library.as_deref(),
         };
         self.peer.then(|| device.peers(wanted).map(Rc::new)).transpose()
@@ -86,16 +91,21 @@ impl PeerFlags {
 
     /// Writes a note for each library that was not found.
     pub(crate) fn note_missing(&self, peers: &Peers, of_lab: &[Peer], progress: &Progress) {
-        if of_lab.contains(&Peer::Cublas) && peers.cublas().is_none() {
-            let variable = CUBLAS_VARIABLE;
+        for (peer, name, file, variable, loaded) in [
+            (Peer::Cublas, "cuBLAS", "libcublas", CUBLAS_VARIABLE, peers.cublas()),
+            (Peer::Cusparse, "cuSPARSE", "libcusparse", CUSPARSE_VARIABLE, peers.cusparse()),
+        ] {
+            if !of_lab.contains(&peer) || loaded.is_some() {
+                continue;
+            }
             let why = match std::env::var_os(variable) {
                 Some(_) => format!("{variable} is empty"),
                 None => format!(
-                    "there is no libcublas.so.13, .12 or .11 on the library path, in CUDA_HOME, CUDA_PATH or /usr/local/cuda; \
+                    "there is no {file}.so.13, .12 or .11 on the library path, in CUDA_HOME, CUDA_PATH or /usr/local/cuda; \
                      set {variable} to its path"
                 ),
             };
-            progress.note(&format!("cuBLAS is left out: {why}"));
+            progress.note(&format!("{name} is left out: {why}"));
         }
         if of_lab.contains(&Peer::Library) && self.peer_library.is_none() {
             progress.note(

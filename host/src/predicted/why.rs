@@ -90,6 +90,7 @@ fn advice(prediction: &Prediction) -> String {
         Bound::Dependences => "independent work between dependent instructions, or more warps".to_owned(),
         Bound::Launch if used(Bound::Launch) > 0.5 => "fewer and larger blocks".to_owned(),
         Bound::Launch => "more work in each launch".to_owned(),
+        Bound::Link => "fewer bytes over the link, from pinned memory, while kernels run".to_owned(),
     };
     what + &then
 }
@@ -135,7 +136,7 @@ mod tests {
 
     #[test]
     fn every_limit_has_advice() {
-        for bound in [Bound::Latency, Bound::Launch, Bound::Barriers, Bound::Constants, Bound::Dependences, Bound::Fp64]
+        for bound in [Bound::Latency, Bound::Launch, Bound::Barriers, Bound::Constants, Bound::Dependences, Bound::Link]
         {
             assert!(advice(&prediction(bound)).len() > 10);
         }

@@ -69,11 +69,15 @@ impl fmt::Display for Cost {
     }
 }
 
-/// The bytes that loads from global memory and stores to it move.
+/// The bytes that loads from global memory, stores to it and atomic operations on it move; on older
+/// models, those of loads and stores.
 pub(super) fn bytes_moved(counters: &Counters) -> u64 {
     match old_model(counters) {
         Some(old) => old.global_load.bytes_moved + old.global_store.bytes_moved,
-        None => SECTOR_BYTES * (counters.global.load.sectors + counters.global.store.sectors),
+        None => {
+            let ByKind { load, store, atomic, reduction, .. } = counters.global;
+            SECTOR_BYTES * [load, store, atomic, reduction].map(|kind| kind.sectors).iter().sum::<u64>()
+        }
     }
 }
 

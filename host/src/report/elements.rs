@@ -1,7 +1,7 @@
 //! How often each element is loaded or updated: the heat maps of a report's rows. `--picture elements`,
-//! `--report` and a lab's page show them. Pure.
+//! `--report` and a lab's page show them. Also which tiles run together, of `--picture tiles`. Pure.
 
-use picture::{Counted, ElementMap, ElementMaps};
+use picture::{Counted, ElementMap, ElementMaps, TileOrders};
 
 use simt::requests::ArrayCounts;
 
@@ -48,6 +48,13 @@ pub(crate) fn maps(variants: &[VariantReport], elements: Option<Elements>) -> Op
     };
     let variants: Vec<ElementMap> = rows.iter().map(map).collect();
     (!variants.is_empty()).then_some(ElementMaps { variants, counted: counted_of })
+}
+
+/// Which tiles the rows' blocks take; `None` if no row has tiles.
+pub(crate) fn tile_orders(variants: &[VariantReport]) -> Option<TileOrders> {
+    let order = |row: &VariantReport| Some((row.name.clone(), row.tiles.clone()?));
+    let orders: Vec<_> = variants.iter().filter_map(order).collect();
+    (!orders.is_empty()).then_some(TileOrders { orders })
 }
 
 /// What a map counts of an array, word by word.

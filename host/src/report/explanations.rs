@@ -45,7 +45,20 @@ pub(super) fn runs_again(shown: Shown<'_>) -> Vec<Explanation> {
 
 /// What a task needs of memory.
 pub(super) fn needed(_: Shown<'_>) -> Vec<Explanation> {
-    one("needed", "Bytes needed are those of the values, read once, and of the result, written once.")
+    one("needed", "Bytes needed are those of the inputs, read once, and of the result, written once.")
+}
+
+/// What is counted for each result.
+pub(super) fn loads_for_results(_: Shown<'_>) -> Vec<Explanation> {
+    one("loads", "Loads are those of a warp, from global memory or by texture fetches, over the results, 32 at a time.")
+}
+
+/// What the bytes of a memory are compared with.
+pub(super) fn over_input(_: Shown<'_>) -> Vec<Explanation> {
+    one(
+        "/ input",
+        "from L2 / input, from DRAM / input: the bytes that each sends, over those of the input. No counter knows those of textures.",
+    )
 }
 
 /// What requests and sectors are.
@@ -274,6 +287,7 @@ pub(super) fn predicted_limits(shown: Shown<'_>) -> Vec<Explanation> {
             Bound::Barriers => "waiting for the other warps of a block",
             Bound::Dependences => "waiting for the instruction before",
             Bound::Launch => "starting the launch and its blocks",
+            Bound::Link => "copies to or from the device",
             Bound::Fp32 | Bound::Integer | Bound::Fp64 | Bound::SpecialFunctions => "that arithmetic",
             Bound::Constants | Bound::Textures => return None,
         })
@@ -325,6 +339,11 @@ pub(super) fn registers(_: Shown<'_>) -> Vec<Explanation> {
         "registers",
         "Registers of a thread are estimated from the PTX. ptxas allocates them, and may spill some: PTX does not show that.",
     )
+}
+
+/// What must come from DRAM.
+pub(super) fn ideal_dram(_: Shown<'_>) -> Vec<Explanation> {
+    one("ideal DRAM reads", "Ideal DRAM reads are those of the inputs, each byte once.")
 }
 
 /// What is not counted as written.

@@ -1,7 +1,8 @@
 //! A lab's results as data. The labs make a [`LabReport`], and the formats write it. Plain data.
 
 use device::{Error, Properties};
-use picture::Plot;
+use maud::{Markup, PreEscaped, html};
+use picture::{Plot, Roofline, plot_svg, roofline_svg};
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 use simt::Model;
@@ -12,6 +13,7 @@ use super::first::{FirstScreen, Meaning};
 use super::grid::Grid;
 use super::measure::Measure;
 use super::memory::Charted;
+use super::roofline;
 use super::subject::Subject;
 use super::sweep::Sweep;
 use super::variant_report::{Small, VariantReport};
@@ -70,6 +72,9 @@ pub struct LabReport {
     /// What can be plotted.
     #[serde(skip)]
     pub sweeps: &'static [Sweep],
+    /// Whether the rows are plotted below the roofs of the GPU.
+    #[serde(skip)]
+    pub roofline: bool,
     /// Whether a terminal shows the plots.
     #[serde(skip)]
     pub plot: bool,
@@ -88,6 +93,9 @@ pub struct LabReport {
     /// Whether a terminal shows these maps.
     #[serde(skip)]
     pub maps: bool,
+    /// Whether a terminal shows which tiles run together.
+    #[serde(skip)]
+    pub tiles: bool,
     /// What the numbers show, in sentences.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub conclusions: Vec<String>,
@@ -193,6 +201,23 @@ impl LabReport {
         let copy = self.device_copy.as_ref().map(|copy| copy.gbps);
         let of = |sweep: &Sweep| sweep.plots(&self.variants, self.counters_from.is_some(), copy);
         self.sweeps.iter().flat_map(of).collect()
+    }
+
+    /// Its rows below the roofs of the GPU, if the lab plots them and they were counted on a model.
+    pub fn roofline(&self) -> Option<Roofline> {
+        if self.roofline { roofline::of(&self.variants) } else { None }
+    }
+
+    /// What its plots are.
+    pub(super) fn plotted(&self) -> &'static str {
+        if self.roofline { "Roofline" } else { "Sweep" }
+    }
+
+    /// Its plots and its roofline for a page, side by side where there is room.
+    pub(super) fn plots_on_page(&self) -> Markup {
+        let (plots, roofline) = (self.plots(), self.roofline());
+        let drawings = plots.iter().map(plot_svg).chain(roofline.iter().map(roofline_svg));
+        html! { div.plots { @for drawing in drawings { (PreEscaped(drawing)) } } }
     }
 
     /// The sanitizer's findings in all variants.

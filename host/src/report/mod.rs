@@ -8,7 +8,9 @@
 //! terminal, markdown, csv, json     the formats
 //! goal       what a reader is to reach on a lab's page in a browser, and how near a run comes to it
 //! sweep      the plots of a lab's rows, for `--plot` and for its page
+//! roofline   the roofline of a lab's rows, likewise
 //! elements   how often each element is loaded, for `--picture elements` and for pages
+//! engines    when the copies and kernels of streams run, for a drawing
 //! memory     the memory chart of one row or two, for `--picture memory` and for pages
 //! html       web pages, for `--report`
 //! ```
@@ -21,6 +23,7 @@ mod conclusion;
 mod cost;
 mod csv;
 mod elements;
+mod engines;
 mod explanations;
 mod first;
 mod format;
@@ -38,6 +41,7 @@ mod memory;
 mod occupancy;
 mod page;
 mod predicted;
+mod roofline;
 mod subject;
 mod sweep;
 mod table;
@@ -118,7 +122,8 @@ pub(crate) fn part(report: &LabReport, page: &Page, place: &Place, most: usize) 
     let shown = html::Shown {
         page,
         first: Some(&first),
-        plots: report.plots(),
+        plots: report.plots_on_page(),
+        plotted: report.plotted(),
         variants: &report.variants,
         plays: report.plays,
         charted: report.charted,

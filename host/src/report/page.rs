@@ -5,11 +5,12 @@
 use serde::Serialize;
 
 use device::{Model, Properties};
-use picture::{LaneChart, OccupancyChart};
+use picture::{EngineChart, LaneChart, OccupancyChart};
 use simt::prediction::Bound;
 
 use wording::WIDTH;
 
+use super::engines;
 use super::explanations;
 use super::first::{self, FirstScreen, Meaning, SENTENCE_LINES};
 use super::grid;
@@ -45,6 +46,9 @@ pub struct Page {
     /// Blocks on a multiprocessor, if the rows are about them.
     #[serde(skip)]
     pub occupancy: Option<OccupancyChart>,
+    /// When copies and kernels run, if the rows have streams.
+    #[serde(skip)]
+    pub engines: Option<EngineChart>,
     /// The active lanes of reductions, if the rows are about them.
     #[serde(skip)]
     pub lanes: Option<LaneChart>,
@@ -89,6 +93,7 @@ impl Page {
             wrong: wrong(report),
             grids,
             occupancy: occupancy::chart(report),
+            engines: engines::chart(&report.variants),
             lanes: lanes::chart(report),
             legend: explained(&measures, shown, dashes),
             conclusions: report.conclusions.iter().cloned().chain(report.right_in_orders()).collect(),
@@ -264,6 +269,7 @@ pub(super) fn timed(timings: &[Timing]) -> Vec<String> {
     for (cache, words) in [
         (Cache::Exceeded, "the data is far larger than the level-2 cache"),
         (Cache::Flushed, "cold (level-2 cache flushed before each launch) and warm (back to back)"),
+        (Cache::Any, "by the host's clock, from the first call until all work has ended"),
         (Cache::Warm, "back to back; the driver does not say how large the level-2 cache is"),
     ] {
         let count = timings.iter().filter(|timing| timing.cache == cache).count();

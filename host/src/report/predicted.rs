@@ -69,10 +69,6 @@ impl RowPrediction {
             Err(what) => return Some(Self::Not(what.into())),
         };
         let time_ms = queue.cold_us / 1e3;
-        let times = launches.into_iter().filter_map(|(name, predicted)| match predicted {
-            Predicted::Time(time) => Some((name.to_owned(), (**time).clone())),
-            Predicted::Not(_) => None,
-        });
         Some(Self::Time(PredictedTime {
             model: queue.model,
             time_ms,
@@ -83,9 +79,18 @@ impl RowPrediction {
             gflops: (operations > 0).then(|| operations as f64 / time_ms / 1e6),
             over_measured: None,
             speedup: None,
-            launches: times.collect(),
+            launches: launches_of(launches.into_iter()),
         }))
     }
+}
+
+/// The launches that have a time.
+fn launches_of<'k>(launches: impl Iterator<Item = (&'k str, &'k Predicted)>) -> Vec<(String, Prediction)> {
+    let times = launches.filter_map(|(name, predicted)| match predicted {
+        Predicted::Time(time) => Some((name.to_owned(), (**time).clone())),
+        Predicted::Not(_) => None,
+    });
+    times.collect()
 }
 
 impl Small {
@@ -115,6 +120,27 @@ impl RowPrediction {
             speedup: None,
             launches: Vec::new(),
         })
+    }
+
+    /// No time, for this reason.
+    pub(crate) fn not(why: &'static str) -> Self {
+        Self::Not(why.into())
+    }
+
+    /// The time of copies and kernels on streams.
+    pub(crate) fn of_schedule(
+        model: &'static Model,
+        time_ms: f64,
+        limit: Bound,
+        useful_bytes: u64,
+        launches: &[(&'static str, Predicted)],
+    ) -> Self {
+        let mut row = Self::of_sum(model, time_ms, limit);
+        if let Self::Time(time) = &mut row {
+            time.gbps = Some(gigabytes_per_second(useful_bytes, time_ms));
+            time.launches = launches_of(launches.iter().map(|(name, predicted)| (*name, predicted)));
+        }
+        row
     }
 
     /// The same beside a measured time of so many milliseconds.

@@ -45,6 +45,10 @@ pub enum Subject {
     Consistency,
     /// Bytes moved for each byte that the task needs.
     MovedOfNeeded,
+    /// What is stored only for the format's sake.
+    Padding,
+    /// Loads for each result of a stencil, and what L2 and DRAM send over its input.
+    Stencil,
     /// Loads from constant memory: requests, and addresses per request.
     Constants,
     /// Those addresses per request, and all of them.
@@ -85,6 +89,8 @@ impl Subject {
             Self::Contention => measures::CONTENDED,
             Self::Consistency => measures::CONSISTENCY,
             Self::MovedOfNeeded => &[measures::MOVED_OF_NEEDED],
+            Self::Padding => measures::PADDING,
+            Self::Stencil => measures::STENCIL,
             Self::Constants => measures::CONSTANTS,
             Self::ConstantTotals => measures::CONSTANT_TOTALS,
             Self::Textures => measures::TEXTURES,

@@ -4,7 +4,7 @@
 use crate::flag_values::each_once;
 use comfy_table::{CellAlignment, ContentArrangement, presets};
 use device::Properties;
-use picture::{elements_text, memory_text, plot_text};
+use picture::{elements_text, engines_text, memory_text, plot_text, roofline_text, tiles_text};
 use wording::WIDTH;
 
 use super::elements;
@@ -35,6 +35,7 @@ pub(super) fn render(report: &LabReport, width: usize) -> String {
     add(&paragraphs(&page.conclusions, width));
     if report.plot {
         report.plots().iter().for_each(|plot| add(&plot_text(plot, width, terminal::paint())));
+        report.roofline().iter().for_each(|it| add(&roofline_text(it, width, terminal::paint())));
     }
     let mut tables = match &page.instead_of_table {
         Some(note) => vec![paragraphs(std::slice::from_ref(note), width)],
@@ -44,6 +45,9 @@ pub(super) fn render(report: &LabReport, width: usize) -> String {
         page.wrong.iter().for_each(|line| *last += &format!("{line}\n"));
     }
     tables.iter().for_each(|part| add(part));
+    if let Some(chart) = &page.engines {
+        add(&engines_text(chart, width, terminal::paint()));
+    }
     for grid in &page.grids {
         let title = paragraphs(grid.title.as_slice(), width);
         let mut columns = grid.columns.iter();
@@ -71,6 +75,9 @@ pub(super) fn render(report: &LabReport, width: usize) -> String {
             None => add("Nothing is loaded from global memory.\n"),
         }
     }
+    if let Some(orders) = elements::tile_orders(&report.variants).filter(|_| report.tiles) {
+        add(&tiles_text(&orders, width, terminal::paint()));
+    }
     if !report.legend {
         add(&paragraphs(&[more(report)], width));
     }
@@ -81,7 +88,7 @@ pub(super) fn render(report: &LabReport, width: usize) -> String {
 fn more(report: &LabReport) -> String {
     let counted = report.variants.iter().any(|variant| variant.counters.is_some());
     let pictured = counted && report.variants.iter().all(|variant| variant.lines.is_none());
-    let plotted = !report.plot && !report.sweeps.is_empty();
+    let plotted = !report.plot && (report.roofline || !report.sweeps.is_empty());
     let timed = report.too_small_to_predict;
     let flags = [("--predict", timed), ("--lines", pictured), ("--picture", pictured), ("--plot", plotted)];
     let flags: Vec<_> = flags.into_iter().filter_map(|(flag, shows)| shows.then_some(flag)).collect();

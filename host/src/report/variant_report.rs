@@ -1,10 +1,12 @@
 //! The result of a row: its parameters, comparison, times and counters. Plain data.
 
 use device::{Counters, GpuOccupancy};
+use picture::TileOrder;
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 use serde_json::{Map, Value};
 use simt::requests::ArrayCounts;
+use simt::transfers::Schedule;
 
 use super::predicted::{Hottest, RowPrediction};
 use crate::faults::{Fault, Findings};
@@ -39,6 +41,8 @@ pub struct VariantReport {
     /// The comparison with the reference; `None` if a fault stopped the kernel, or there is no
     /// reference.
     pub comparison: Option<Comparison>,
+    /// The tiles that its blocks take, for a picture.
+    pub tiles: Option<TileOrder>,
     /// Bytes that the task itself reads and writes.
     pub useful_bytes: u64,
     /// Floating-point operations that the task itself requires; 0 in labs about memory only.
@@ -64,6 +68,8 @@ pub struct VariantReport {
     pub predicted: Option<RowPrediction>,
     /// Which of its launches are not predicted, because they are small; `None`: none.
     pub small: Option<Small>,
+    /// When its copies and kernels run, by the same prediction, if it has streams.
+    pub schedule: Option<Schedule>,
     /// Where its warps would wait longest.
     pub hottest: Option<Hottest>,
     /// The counters of all its launches together.
@@ -252,6 +258,9 @@ impl Serialize for VariantReport {
         }
         if let Some(predicted) = &self.predicted {
             map.serialize_entry("predicted", predicted)?;
+        }
+        if let Some(schedule) = &self.schedule {
+            map.serialize_entry("predicted_engines", &super::engines::data(schedule))?;
         }
         map.serialize_entry("counters", &self.counters.as_ref().map(Metrics))?;
         if let Some(lines) = &self.lines {

@@ -109,6 +109,7 @@ pub(crate) fn main(matches: &ArgMatches, choice: DeviceChoice, limits: Limits, r
     let is_gpu = device.properties().is_gpu();
     let simulated = flags.counters || !is_gpu;
     flags.lines.check_counted(simulated)?;
+    flags.lines.check_tiles(false)?;
     flags.checks.check_simulated(simulated)?;
     check_predicted(&flags, &device)?;
     check_orders(&flags, &device, launches.len())?;

@@ -92,6 +92,8 @@ pub enum Cache {
     Flushed,
     /// Warm: it holds what the previous launch left.
     Warm,
+    /// Whatever was there: the host's clock timed all from the first call until the work had ended.
+    Any,
 }
 
 /// A series of samples of a launch.
@@ -170,7 +172,7 @@ pub trait Timed {
 /// Those of the launches.
 pub fn measure(timed: &mut impl Timed, footprint: u64, l2: Option<u64>, policy: &Policy) -> Result<Times> {
     if timed.is_predicted() {
-        return predicted(timed, l2);
+        return predicted(timed, if l2.is_some() { Cache::Flushed } else { Cache::Warm });
     }
     let begin = Instant::now();
     let estimate_ms = warm_up(timed, policy.time_limit / 4)?;
@@ -189,8 +191,23 @@ pub fn measure(timed: &mut impl Timed, footprint: u64, l2: Option<u64>, policy: 
     Ok(Times { cold, warm })
 }
 
+/// Times `timed` by the host's clock, piece by piece.
+///
+/// # Errors
+///
+/// Those of the work.
+pub fn measure_by_host(timed: &mut impl Timed, policy: &Policy) -> Result<Times> {
+    if timed.is_predicted() {
+        return predicted(timed, Cache::Any);
+    }
+    let end = Instant::now() + policy.time_limit;
+    let estimate_ms = warm_up(timed, policy.time_limit / 4)?;
+    let cold = Series { cache: Cache::Any, estimate_ms, end, policy }.run(timed)?;
+    Ok(Times { cold, warm: None })
+}
+
 /// The predicted time of a launch, which is that with cold caches.
-fn predicted(timed: &mut impl Timed, l2: Option<u64>) -> Result<Times> {
+fn predicted(timed: &mut impl Timed, cache: Cache) -> Result<Times> {
     let time_ms = timed.sample(1)?;
     let cold = Timing {
         median_ms: time_ms,
@@ -198,7 +215,7 @@ fn predicted(timed: &mut impl Timed, l2: Option<u64>) -> Result<Times> {
         upper_quartile_ms: time_ms,
         samples: 1,
         launches_per_sample: 1,
-        cache: if l2.is_some() { Cache::Flushed } else { Cache::Warm },
+        cache,
         steady: true,
         sm_clock_mhz: None,
         throttled_by: None,
@@ -237,7 +254,7 @@ impl Series<'_> {
 
     /// Takes samples until the median is steady or the time is up.
     fn run(&self, timed: &mut impl Timed) -> Result<Timing> {
-        let launches = if self.cache == Cache::Flushed { 1 } else { self.launches_of(SAMPLE_MS) };
+        let launches = if matches!(self.cache, Cache::Flushed | Cache::Any) { 1 } else { self.launches_of(SAMPLE_MS) };
         let mut readings = Readings::default();
         let (mut samples, mut dropped) = (Vec::new(), 0);
         let begin = Instant::now();

@@ -12,6 +12,7 @@
 //! | [`transpose`] | the same for both sides of a tile |
 //! | [`reduce`], [`dot`], [`rows`] | one launch for all blocks, with `combine` |
 //! | [`matmul`], [`gram`] | tiles in registers, with [`product`] |
+//! | [`pipeline`] | tiles that the copy engine brings |
 //!
 //! Like `kernels`, the crate is compiled twice: for the device to the PTX in `kernels/best/ptx/`,
 //! for the host to typed handles and [`PTX`]. Neither crate depends on the other, so the few
@@ -31,6 +32,7 @@ pub mod gram;
 pub mod matmul;
 #[cfg(target_arch = "nvptx64")]
 mod matrix;
+pub mod pipeline;
 pub mod product;
 pub mod reduce;
 pub mod rows;

@@ -330,6 +330,84 @@ pub const TABLE: &[Row] = &[
         inputs: &[],
         closed_forms: closed_forms::scan,
     },
+    Row {
+        lab: "transfer",
+        all: "--size 3000 --rounds 5 --bytes 4,1K,100K",
+        sizes: &[
+            "--size 1 --chunks 64",
+            "--size 31 --rounds 1",
+            "--size 33 --chunks 3",
+            "--size 1000 --bytes 4",
+            "--size 4099 --chunks 7 --streams-2 --streams-4",
+        ],
+        // Its values are whole numbers: files.rs has a test of its own.
+        inputs: &[],
+        closed_forms: closed_forms::transfer,
+    },
+    Row {
+        lab: "sparse",
+        all: "--rows 300 --each 9",
+        sizes: &[
+            "--rows 1 --each 1",
+            "--rows 31 --each 3 --log-slice 0",
+            "--rows 32 --each 40 --spread 1",
+            "--rows 33 --log-slice 3 --spread 1000",
+            "--rows 257 --each 1 --log-slice 16",
+            "--rows 1000 --power-law",
+        ],
+        inputs: &[Input { flags: "--rows 50 --power-law --sliced", files: &[("--input", &[50])], output: &[50] }],
+        closed_forms: closed_forms::sparse,
+    },
+    Row {
+        lab: "stencil",
+        all: "--rows 70 --cols 50 --volume 18,11,37",
+        sizes: &[
+            "--rows 1 --cols 1 --volume 1,1,1",
+            "--rows 31 --cols 33 --volume 2,9,31 --pitched",
+            "--rows 33 --cols 31 --volume 17,8,33",
+            "--rows 3 --cols 32 --volume 3,3,3 --pitched",
+            "--rows 1 --cols 1000 --volume 16,1,32",
+            "--rows 1000 --cols 3 --volume 33,33,1",
+            "--rows 97 --cols 130 --volume 15,16,129",
+            "--rows 2 --cols 4 --points 5,25",
+        ],
+        inputs: &[
+            Input { flags: "--points 5", files: &[("--input", &[19, 40])], output: &[19, 40] },
+            Input { flags: "--wide --points 25 --pitched", files: &[("--input", &[40, 19])], output: &[40, 19] },
+            Input { flags: "", files: &[("--input-volume", &[17, 9, 33])], output: &[17, 9, 33] },
+        ],
+        closed_forms: closed_forms::stencil,
+    },
+    Row {
+        lab: "pipeline",
+        all: "--size 5000",
+        sizes: &[
+            "--size 1",
+            "--size 2047 --stages 2,4",
+            "--size 2049 --load --registers --blocks 8",
+            "--size 600000 --async --bulk --blocks 1",
+            "--size 1100000 --bulk --stages 3 --blocks 3,5",
+        ],
+        inputs: &[Input { flags: "--registers --blocks 1", files: &[("--input", &[4099])], output: &[132 * 256] }],
+        closed_forms: closed_forms::pipeline,
+    },
+    Row {
+        lab: "order",
+        all: "--m 40 --n 70 --k 50 --entries 2048 --passes 2",
+        sizes: &[
+            "--m 1 --n 1 --k 1 --entries 4 --passes 1",
+            "--m 33 --n 31 --k 33 --entries 4096 --passes 3",
+            "--m 300 --n 40 --k 65 --side 3",
+            "--m 65 --n 500 --k 31 --side 100 --curve --squares",
+            "--table --window --entries 65540 --passes 5",
+        ],
+        inputs: &[Input {
+            flags: "--row-by-row --squares --curve",
+            files: &[("--input", &[19, 40]), ("--input-b", &[40, 50])],
+            output: &[19, 50],
+        }],
+        closed_forms: closed_forms::order,
+    },
 ];
 
 /// The row of each lab, in the course's order; a lab without one fails.

@@ -228,6 +228,6 @@ mod tests {
         known.dedup();
         assert_eq!(exercises, all);
         assert_eq!(labs, known);
-        assert_eq!(labs.len(), 23);
+        assert_eq!(labs.len(), 28);
     }
 }

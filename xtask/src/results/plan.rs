@@ -87,6 +87,11 @@ pub(super) const LABS: &[&str] = &[
     "consistency",
     "spill",
     "scan",
+    "transfer",
+    "sparse",
+    "stencil",
+    "pipeline",
+    "order",
 ];
 
 /// The commands whose kernels are timed beside nvcc's: one for each lab, and more if the size
@@ -118,4 +123,9 @@ pub(super) const TWINS: &[&str] = &[
     "consistency",
     "spill",
     "scan",
+    "transfer --mapped",
+    "sparse",
+    "stencil",
+    "pipeline",
+    "order",
 ];

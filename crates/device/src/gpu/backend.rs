@@ -11,10 +11,11 @@ use cust::stream::StreamWaitEventFlags;
 use cust::sys;
 use simt::tensors::{TENSOR_MAP_BYTES, TensorMap};
 use simt::textures::{ArrayShape, Sampling};
+use simt::transfers::Outside;
 use simt::{LoadCaching, Printed, Report};
 
 use super::super::array::{Array, TextureSource};
-use super::super::backend::{Backend, Watch};
+use super::super::backend::{Backend, Transfer, Watch};
 use super::super::image::Checked;
 use super::super::{CacheConfig, LaunchConfig, Properties};
 use super::Gpu;
@@ -24,7 +25,7 @@ use super::rows::DeviceRows;
 use super::status::{self, DriverError, to_result};
 use crate::clock::ClockReading;
 use crate::error::{Error, Result};
-use crate::peers::{BlasCall, LibraryCall, Loaded, PeerLibraries};
+use crate::peers::{BlasCall, LibraryCall, Loaded, PeerLibraries, SparseCall};
 
 impl Gpu {
     /// Free memory in bytes.
@@ -157,18 +158,19 @@ impl Backend for Gpu {
         self.make_current()?;
         let Checked { name: kernel, may_begin_early } = kernel;
         let function = self.configured(kernel, config)?;
+        self.keep_in_l2(config.window)?;
         if config.cooperative {
             self.require_resident(kernel, config)?;
         }
         kernel.clone_into(&mut self.last_kernel.borrow_mut());
-        let &LaunchConfig { grid, block, cluster, cooperative, dynamic_shared, .. } = config;
+        let &LaunchConfig { grid, block, cluster, cooperative, dynamic_shared, stream, .. } = config;
         let may_begin_early = may_begin_early && !cooperative;
         let shape = Shape { grid, block, cluster, cooperative, may_begin_early, dynamic_shared };
-        // SAFETY: the context is current, and the stream is its. `Device` has made sure that there
+        // SAFETY: the context is current, and the streams are its. `Device` has made sure that there
         // is one argument of the right size for each parameter, and that a kernel that may begin
         // early waits first. What the kernel does with the buffers is between its `# Safety` and
         // the caller of `Device::launch`, and reaches device memory only.
-        let started = unsafe { function.launch(&shape, arguments, &self.stream) };
+        let started = self.on_stream(stream, |stream| unsafe { function.launch(&shape, arguments, stream) });
         self.explain(&format!("launching kernel {kernel}"), started)?;
         Ok(None)
     }
@@ -183,6 +185,10 @@ impl Backend for Gpu {
 
     fn start_blas(&self, call: &BlasCall) -> Result<()> {
         self.call_cublas(call)
+    }
+
+    fn start_sparse(&self, call: &SparseCall, scratch: Option<u64>) -> Result<u64> {
+        self.call_cusparse(call, scratch)
     }
 
     fn start_library(&self, call: &LibraryCall, scratch: Option<(u64, u64)>) -> Result<u64> {
@@ -229,6 +235,46 @@ impl Backend for Gpu {
         let copied = self.explain(doing, Event::new(EventFlags::DISABLE_TIMING))?;
         self.explain(doing, copied.record(&self.side_stream))?;
         self.explain(doing, self.stream.wait_event(copied, StreamWaitEventFlags::DEFAULT))
+    }
+
+    fn has_peer(&self) -> bool {
+        self.peer().is_some() && self.make_current().is_ok()
+    }
+
+    fn allocate_outside(&self, kind: Outside, bytes: u64) -> Result<u64> {
+        self.new_outside(kind, bytes)
+    }
+
+    fn free_outside(&self, number: u64) {
+        self.drop_outside(number);
+    }
+
+    fn write_outside(&self, number: u64, bytes: &[u8]) -> Result<()> {
+        self.fill_outside(number, bytes)
+    }
+
+    fn read_outside(&self, number: u64, bytes: &mut [u8]) -> Result<()> {
+        self.take_outside(number, bytes)
+    }
+
+    fn outside_address(&self, number: u64) -> Result<u64> {
+        self.address_outside(number)
+    }
+
+    fn start_transfer(&self, transfer: &Transfer) -> Result<()> {
+        self.transfer(transfer)
+    }
+
+    fn prefetch(&self, number: u64, to_device: bool) -> Result<()> {
+        self.move_managed(number, to_device)
+    }
+
+    fn fork(&self, streams: u32) -> Result<()> {
+        self.fork_streams(streams)
+    }
+
+    fn join(&self, streams: u32) -> Result<()> {
+        self.join_streams(streams)
     }
 
     fn resident_blocks(&self, kernel: &str, config: &LaunchConfig) -> Result<Option<u32>> {

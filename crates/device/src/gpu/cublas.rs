@@ -5,18 +5,15 @@
 //! under the names that it had up to CUDA 11.4 (see `cust_raw`). The functions used here have not
 //! changed since 2010.
 
-use std::ffi::{OsString, c_int, c_void};
-use std::path::{Path, PathBuf};
+use std::ffi::{c_int, c_void};
+use std::path::Path;
 use std::ptr;
 
 use cust::sys::CUstream;
 
-use super::shared_library::{LibraryStatus, SharedLibrary, functions};
+use super::shared_library::{LibraryStatus, find, functions};
 use crate::error::{Error, Result};
 use crate::peers::{BlasCall, Operand};
-
-/// The major versions to look for, in this order.
-const RELEASES: [u32; 3] = [13, 12, 11];
 
 type Handle = *mut c_void;
 type Scalar = *const f32;
@@ -78,7 +75,8 @@ impl Cublas {
     /// [`Error::File`] for a library that cannot be used, [`Error::Driver`] when cuBLAS does not
     /// start.
     pub fn load(stream: CUstream, named: Option<(&Path, &str)>) -> Result<Option<Self>> {
-        let Some((library, path)) = find(named)? else { return Ok(None) };
+        // cuBLAS needs the second library, which the loader does not look for in its folder.
+        let Some((library, path)) = find(named, "cublas", "cublasLt")? else { return Ok(None) };
         // SAFETY: the types are those of cuBLAS's own header.
         let functions = unsafe { Functions::of(&library) }
             .map_err(|name| Error::file(&path, format!("is not a supported cuBLAS: it lacks the function {name}")))?;
@@ -197,47 +195,6 @@ impl Drop for Cublas {
             let _ = unsafe { self.functions.destroy(self.handle) };
         }
     }
-}
-
-/// The first cuBLAS that loads, with its path: the one that is named, else the newest that the
-/// system's loader finds, else one in a toolkit's folder.
-fn find(named: Option<(&Path, &str)>) -> Result<Option<(SharedLibrary, PathBuf)>> {
-    if let Some((path, by)) = named {
-        if path.as_os_str().is_empty() {
-            return Ok(None);
-        }
-        let problem = |why: String| Error::file(path, format!("{by} names this file, but it does not load: {why}"));
-        return Ok(Some((SharedLibrary::open(path).map_err(problem)?, path.to_owned())));
-    }
-    let by_name = RELEASES.iter().map(|&release| PathBuf::from(file_name("cublas", release)));
-    let in_folders = toolkits().into_iter().flat_map(|folder| {
-        RELEASES.map(|release| {
-            // cuBLAS needs this library, which the loader does not look for in cuBLAS's folder.
-            (folder.join(file_name("cublasLt", release)), folder.join(file_name("cublas", release)))
-        })
-    });
-    let load = |path: PathBuf| SharedLibrary::open(&path).ok().map(|library| (library, path));
-    Ok(by_name.into_iter().find_map(load).or_else(|| {
-        in_folders.filter(|(_, path)| path.exists()).find_map(|(light, path)| {
-            let _ = SharedLibrary::open(light);
-            load(path)
-        })
-    }))
-}
-
-fn file_name(library: &str, release: u32) -> OsString {
-    match cfg!(windows) {
-        true => format!("{library}64_{release}.dll").into(),
-        false => format!("lib{library}.so.{release}").into(),
-    }
-}
-
-/// The folders of installed toolkits' libraries.
-fn toolkits() -> Vec<PathBuf> {
-    let named = ["CUDA_HOME", "CUDA_PATH"].into_iter().filter_map(std::env::var_os).map(PathBuf::from);
-    let roots = named.chain([PathBuf::from("/usr/local/cuda")]);
-    let folders = if cfg!(windows) { ["bin", "bin/x64"] } else { ["lib64", "lib"] };
-    roots.flat_map(|root| folders.map(|folder| root.join(folder))).collect()
 }
 
 /// 130100 is 13.1.0.

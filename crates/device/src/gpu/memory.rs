@@ -136,6 +136,11 @@ impl Memory {
         unsafe { rows::copy_async(from, to, row_bytes, count, stream) }
     }
 
+    /// Fails unless these bytes lie in one region.
+    pub fn holds(&self, address: u64, bytes: u64) -> Result<()> {
+        self.slice(address, bytes).map(drop)
+    }
+
     /// These bytes, which lie in one region.
     fn slice(&self, address: u64, bytes: u64) -> Result<DeviceSlice<u8>> {
         let (start, region) = self.regions.range(..=address).next_back().ok_or(DriverError::INVALID_VALUE)?;

@@ -17,7 +17,8 @@
 //! | textures and surfaces | [`objects`] | makes them of an array that it takes away, and of no other memory |
 //! | tensor maps | [`tensor`] | is older than they are |
 //! | attributes of a device from number 92 on | [`query`] | ends there |
-//! | priorities in the level-2 cache | `backend` | has no such call |
+//! | managed memory that is prefetched, memory of a second GPU | [`outside`] | has neither |
+//! | priorities in the level-2 cache | `backend`, [`window`] | has no such call |
 //!
 //! [`Gpu`] holds the safe types and implements the backend with them. cuBLAS, CUB and NVML are
 //! loaded by name ([`shared_library`]); their functions are declared once, as raw function pointers
@@ -41,10 +42,12 @@ mod array;
 mod backend;
 mod clock;
 mod cublas;
+mod cusparse;
 mod kernel;
 mod memory;
 mod module;
 mod objects;
+mod outside;
 mod peers;
 mod query;
 mod rows;
@@ -52,8 +55,9 @@ mod shared_library;
 mod status;
 mod tensor;
 mod texture;
+mod window;
 
-use std::cell::{OnceCell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -65,6 +69,7 @@ use cust::memory::LockedBuffer;
 use cust::stream::{Stream, StreamFlags};
 use cust::sys;
 use simt::LoadCaching;
+use simt::models::AccessWindow;
 
 use super::Properties;
 use super::backend::Backend;
@@ -78,6 +83,7 @@ use kernel::Kernel;
 use memory::Memory;
 use module::Modules;
 use objects::{Surface, Texture};
+use outside::OutsideMemory;
 use peers::Libraries;
 use status::{DriverError, driver_error};
 
@@ -111,8 +117,15 @@ pub(super) struct Gpu {
     in_flight: RefCell<Vec<LockedBuffer<u8>>>,
     /// For copies that overlap launches.
     side_stream: Stream,
+    /// Memory outside the GPU's own, by number, and the streams that copy it, from 1 on.
+    outside: RefCell<Vec<Option<OutsideMemory>>>,
+    streams: RefCell<Vec<Stream>>,
+    /// A second GPU that this one reaches, looked for on first use.
+    peer: OnceCell<Option<Rc<Context>>>,
     stream: Stream,
     context: Context,
+    /// The access policy window of `stream`.
+    window: Cell<Option<AccessWindow>>,
     /// The kernels' PTX, which is compiled for the launches that need it.
     loaded: Rc<Loaded>,
     properties: Properties,
@@ -170,8 +183,12 @@ impl Gpu {
             end: Event::new(EventFlags::DEFAULT).map_err(failed)?,
             in_flight: RefCell::default(),
             side_stream: Stream::new(StreamFlags::DEFAULT, None).map_err(failed)?,
+            outside: RefCell::default(),
+            streams: RefCell::default(),
+            peer: OnceCell::new(),
             stream: Stream::new(StreamFlags::DEFAULT, None).map_err(failed)?,
             context,
+            window: Cell::new(None),
             properties,
             pci_address: clock::pci_address(device, &doing())?,
             clock: OnceCell::new(),
@@ -214,5 +231,10 @@ impl Drop for Gpu {
         let _ = self.make_current();
         // A copy still in flight reads the pinned memory that is about to be freed.
         let _ = self.side_stream.synchronize();
+        for stream in self.streams.get_mut() {
+            let _ = stream.synchronize();
+        }
+        self.outside.get_mut().clear();
+        let _ = self.make_current();
     }
 }

@@ -1,6 +1,6 @@
-//! The libraries that programs time beside their kernels on a GPU: cuBLAS, and the shared library
-//! compiled from `docs/compare/cub.cu`. The backend passes a [`LibraryCall`] here; calls write only
-//! the buffers that it names.
+//! The libraries that programs time beside their kernels on a GPU: cuBLAS, cuSPARSE, and the shared
+//! library compiled from `docs/compare/cub.cu`. The backend passes a [`LibraryCall`] here; calls
+//! write only the buffers that it names.
 
 use std::ffi::{c_int, c_void};
 use std::path::Path;
@@ -8,16 +8,18 @@ use std::ptr;
 
 use super::Gpu;
 use super::cublas::Cublas;
+use super::cusparse::Cusparse;
 use super::rows::DeviceRows;
 use super::shared_library::{LibraryStatus, SharedLibrary, functions};
 use super::status::DriverError;
 use crate::error::{Error, Result};
-use crate::peers::{BlasCall, LibraryCall, Loaded, PeerLibraries};
+use crate::peers::{BlasCall, LibraryCall, Loaded, PeerLibraries, SparseCall};
 
 /// The libraries that are loaded.
 #[derive(Default)]
 pub(super) struct Libraries {
     cublas: Option<Cublas>,
+    cusparse: Option<Cusparse>,
     compared: Option<Compared>,
 }
 
@@ -86,12 +88,17 @@ impl Gpu {
         if wanted.cublas && libraries.cublas.is_none() {
             libraries.cublas = Cublas::load(self.stream.as_inner(), wanted.cublas_at)?;
         }
+        if wanted.cusparse && libraries.cusparse.is_none() {
+            libraries.cusparse = Cusparse::load(self.stream.as_inner(), wanted.cusparse_at)?;
+        }
         if let Some(path) = wanted.library {
             libraries.compared = Some(Compared::load(path)?);
         }
         let [cub, nvcc] =
             libraries.compared.as_ref().map(Compared::names).map_or([None, None], |names| names.map(Some));
-        Ok(Loaded { cublas: libraries.cublas.as_ref().map(|cublas| cublas.name.clone()), cub, nvcc })
+        let cublas = libraries.cublas.as_ref().map(|cublas| cublas.name.clone());
+        let cusparse = libraries.cusparse.as_ref().map(|cusparse| cusparse.name.clone());
+        Ok(Loaded { cublas, cusparse, cub, nvcc })
     }
 
     pub(super) fn call_cublas(&self, call: &BlasCall) -> Result<()> {
@@ -101,6 +108,15 @@ impl Gpu {
             // as long as it reads and writes.
             Some(cublas) => unsafe { cublas.start(call) },
             None => Err(not_loaded("cuBLAS")),
+        }
+    }
+
+    pub(super) fn call_cusparse(&self, call: &SparseCall, scratch: Option<u64>) -> Result<u64> {
+        self.begin()?;
+        match &self.libraries.borrow().cusparse {
+            // SAFETY: as above, and `Peers` has allocated the temporary memory for such a call.
+            Some(cusparse) => unsafe { cusparse.start(call, scratch) },
+            None => Err(not_loaded("cuSPARSE")),
         }
     }
 

@@ -67,7 +67,7 @@ pub(super) fn attribute_of(device: CudaDevice, name: Attribute, doing: &str) -> 
 }
 
 /// One that `cust`, which ends at number 91, lacks.
-fn newer_attribute_of(device: CudaDevice, name: Newer, doing: &str) -> Result<u32> {
+pub(super) fn newer_attribute_of(device: CudaDevice, name: Newer, doing: &str) -> Result<u32> {
     let mut value = 0;
     // SAFETY: the device comes from the driver, and the output outlives the call.
     let status = unsafe { sys::cuDeviceGetAttribute(&mut value, name, device.as_raw()) };

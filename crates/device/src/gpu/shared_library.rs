@@ -1,10 +1,13 @@
-//! Libraries that are loaded by name at run time: cuBLAS, CUB's and NVML. `cublas`, `peers` and
-//! `clock` load theirs with it. A library stays loaded until the program ends.
+//! Libraries that are loaded by name at run time: cuBLAS, cuSPARSE, CUB's and NVML. `cublas`,
+//! `cusparse`, `peers` and `clock` load theirs with it. A library stays loaded until the program ends.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::mem::ManuallyDrop;
+use std::path::{Path, PathBuf};
 
 use libloading::Library;
+
+use crate::error::{Error, Result as DeviceResult};
 
 /// A loaded library. It is never unloaded: CUDA's libraries leave state with the driver that
 /// outlives their handles.
@@ -28,6 +31,50 @@ impl SharedLibrary {
         // SAFETY: the caller's promise; the library is never unloaded.
         unsafe { self.0.get::<F>(name) }.ok().map(|symbol| *symbol)
     }
+}
+
+/// The major versions of NVIDIA's libraries to look for, in this order.
+const RELEASES: [u32; 3] = [13, 12, 11];
+
+/// The first library of this name that loads, with its path: the one that is named, else the newest
+/// that the system's loader finds, else one in a toolkit's folder, after the one that it needs.
+pub(super) fn find(
+    named: Option<(&Path, &str)>,
+    name: &str,
+    needs: &str,
+) -> DeviceResult<Option<(SharedLibrary, PathBuf)>> {
+    if let Some((path, by)) = named {
+        if path.as_os_str().is_empty() {
+            return Ok(None);
+        }
+        let problem = |why: String| Error::file(path, format!("{by} names this file, but it does not load: {why}"));
+        return Ok(Some((SharedLibrary::open(path).map_err(problem)?, path.to_owned())));
+    }
+    let load = |path: PathBuf| SharedLibrary::open(&path).ok().map(|library| (library, path));
+    let by_name = RELEASES.iter().map(|&release| PathBuf::from(file_name(name, release)));
+    Ok(by_name.into_iter().find_map(load).or_else(|| {
+        toolkits().into_iter().find_map(|folder| {
+            let of = |name: &str| RELEASES.map(|release| folder.join(file_name(name, release)));
+            let path = of(name).into_iter().find(|path| path.exists())?;
+            of(needs).into_iter().filter(|path| path.exists()).for_each(|needed| drop(SharedLibrary::open(needed)));
+            load(path)
+        })
+    }))
+}
+
+fn file_name(library: &str, release: u32) -> OsString {
+    match cfg!(windows) {
+        true => format!("{library}64_{release}.dll").into(),
+        false => format!("lib{library}.so.{release}").into(),
+    }
+}
+
+/// The folders of installed toolkits' libraries.
+fn toolkits() -> Vec<PathBuf> {
+    let named = ["CUDA_HOME", "CUDA_PATH"].into_iter().filter_map(std::env::var_os).map(PathBuf::from);
+    let roots = named.chain([PathBuf::from("/usr/local/cuda")]);
+    let folders = if cfg!(windows) { ["bin", "bin/x64"] } else { ["lib64", "lib"] };
+    roots.flat_map(|root| folders.map(|folder| root.join(folder))).collect()
 }
 
 /// The status of a library's function that failed: not 0.

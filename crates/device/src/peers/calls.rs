@@ -27,6 +27,19 @@ pub(crate) struct Operand {
     pub pitch: i32,
 }
 
+/// A call of cuSPARSE: y becomes the matrix, which is in CSR, times x.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SparseCall {
+    pub rows: i32,
+    pub columns: i32,
+    pub entries: i32,
+    pub starts: u64,
+    pub indices: u64,
+    pub values: u64,
+    pub x: u64,
+    pub y: u64,
+}
+
 /// A call of the library of [`PeerLibraries::library`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum LibraryCall {
@@ -72,6 +85,10 @@ pub struct PeerLibraries<'a> {
     /// Its path, if it is not to be searched for, and what has named the path, for an error. An
     /// empty path means: do not use cuBLAS.
     pub cublas_at: Option<(&'a Path, &'static str)>,
+    /// cuSPARSE, likewise.
+    pub cusparse: bool,
+    /// Its path, likewise.
+    pub cusparse_at: Option<(&'a Path, &'static str)>,
     /// A library of reductions and copies with a given interface, such as one compiled from
     /// Coalesce's `docs/compare/cub.cu`.
     pub library: Option<&'a Path>,
@@ -81,6 +98,7 @@ pub struct PeerLibraries<'a> {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Loaded {
     pub cublas: Option<String>,
+    pub cusparse: Option<String>,
     pub cub: Option<String>,
     pub nvcc: Option<String>,
 }

@@ -1,5 +1,5 @@
-//! Libraries that programs time beside their kernels on a GPU: cuBLAS, and a library of reductions
-//! such as the one compiled from `docs/compare/cub.cu`.
+//! Libraries that programs time beside their kernels on a GPU: cuBLAS, cuSPARSE, and a library of
+//! reductions such as the one compiled from `docs/compare/cub.cu`.
 //!
 //! [`Peers`] takes a program's own buffers and matrices, which are row-major, and checks their
 //! sizes; the backend translates them for the libraries. Calls are asynchronous and in order, like
@@ -9,7 +9,7 @@ use std::rc::Rc;
 
 use bytemuck::Pod;
 
-use super::calls::{BlasCall, LibraryCall, Loaded, Number, Operand, PeerLibraries, Reduction};
+use super::calls::{BlasCall, LibraryCall, Loaded, Number, Operand, PeerLibraries, Reduction, SparseCall};
 use crate::error::{Error, Result};
 use crate::on_device::{Owned, Owner};
 use crate::{Backend, Buffer, Matrix, OnDevice, Tail};
@@ -28,6 +28,11 @@ impl Peers {
     /// cuBLAS with its version, if it is loaded.
     pub fn cublas(&self) -> Option<&str> {
         self.loaded.cublas.as_deref()
+    }
+
+    /// cuSPARSE with its version, if it is loaded.
+    pub fn cusparse(&self) -> Option<&str> {
+        self.loaded.cusparse.as_deref()
     }
 
     /// CUB with its version, if it is loaded.
@@ -106,6 +111,49 @@ impl Peers {
         let (rows, columns) = (int(matrix.rows())?, int(matrix.columns())?);
         let (ones, sums) = (ones.address(), sums.address());
         self.blas(&BlasCall::RowSums { rows, columns, matrix: operand(matrix)?, ones, sums })
+    }
+
+    /// The temporary memory that [`Peers::multiply_sparse`] needs.
+    ///
+    /// # Errors
+    ///
+    /// Those of the library, and [`Error::OutOfMemory`].
+    pub fn scratch_for_sparse(&self, matrix: &SparseMatrix<'_>, x: &Buffer<f32>, y: &Buffer<f32>) -> Result<Scratch> {
+        let bytes = self.backend.start_sparse(&self.sparse_call(matrix, x, y)?, None)?;
+        Ok(Scratch(Buffer::new(&self.backend, (bytes as usize).max(1))?))
+    }
+
+    /// `cusparseSpMV`: the first elements of y become the matrix times x.
+    ///
+    /// # Errors
+    ///
+    /// Those of the library; [`Error::Request`] for sizes that exceed 32 bits.
+    pub fn multiply_sparse(
+        &self,
+        matrix: &SparseMatrix<'_>,
+        x: &Buffer<f32>,
+        y: &mut Buffer<f32>,
+        scratch: &Scratch,
+    ) -> Result<()> {
+        self.require(&[&scratch.0])?;
+        let call = self.sparse_call(matrix, x, y)?;
+        self.backend.start_sparse(&call, Some(scratch.0.address())).map(drop)
+    }
+
+    fn sparse_call(&self, matrix: &SparseMatrix<'_>, x: &Buffer<f32>, y: &Buffer<f32>) -> Result<SparseCall> {
+        let SparseMatrix { rows, columns, starts, indices, values } = *matrix;
+        assert!(starts.len() > rows && indices.len() == values.len() && x.len() >= columns && y.len() >= rows);
+        self.require(&[starts, indices, values, x, y])?;
+        Ok(SparseCall {
+            rows: int(rows)?,
+            columns: int(columns)?,
+            entries: int(values.len())?,
+            starts: starts.address(),
+            indices: indices.address(),
+            values: values.address(),
+            x: x.address(),
+            y: y.address(),
+        })
     }
 
     /// The driver's copy of a matrix, row by row.
@@ -260,6 +308,22 @@ impl Peers {
     }
 }
 
+/// A sparse matrix in CSR: where each row begins and the last one ends, and the column and the value
+/// of each entry.
+#[derive(Clone, Copy)]
+pub struct SparseMatrix<'a> {
+    /// Rows.
+    pub rows: usize,
+    /// Columns.
+    pub columns: usize,
+    /// Where each row begins, and where the last one ends.
+    pub starts: &'a Buffer<u32>,
+    /// The column of each entry.
+    pub indices: &'a Buffer<u32>,
+    /// Its value.
+    pub values: &'a Buffer<f32>,
+}
+
 /// Memory on the device for a library's intermediate results.
 pub struct Scratch(Buffer<u8>);
 
@@ -273,9 +337,10 @@ fn operand(matrix: &Matrix<f32>) -> Result<Operand> {
     Ok(Operand { address: matrix.address(), pitch: int(matrix.pitch().max(1))? })
 }
 
-/// A size as cuBLAS takes it.
+/// A size as cuBLAS takes it, and cuSPARSE's indices.
 fn int(size: usize) -> Result<i32> {
     i32::try_from(size).map_err(|_| {
-        Error::request("cuBLAS", format!("{size} is more than the {} that it counts to; use smaller sizes", i32::MAX))
+        let problem = format!("{size} is more than the {} that the library counts to; use smaller sizes", i32::MAX);
+        Error::request("--peer", problem)
     })
 }

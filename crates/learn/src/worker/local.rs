@@ -157,7 +157,7 @@ impl Local {
         let compiler = Compiler::new(&course.root, job, false)?.sandboxed(true).stopped_by(&ENDING).announcing();
         compiler.warm()?;
         let exercises = course.names().map(|name| course.exercise(name)).collect::<Result<Vec<_>>>()?;
-        let lock = compiler.hand_over(exercises.iter().any(Exercise::is_host))?;
+        let lock = compiler.hand_over(&exercises)?;
         let program = programs::own_program();
         let program = fs::read(&program).map_err(Error::reading(&program))?;
         let grader = version(&[&program, compiler.basis()?.as_bytes()]);

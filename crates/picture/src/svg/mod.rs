@@ -6,6 +6,7 @@
 
 mod access;
 mod elements;
+mod engines;
 mod graph;
 mod horizontal;
 mod lanes;
@@ -15,9 +16,12 @@ mod overview;
 mod play;
 mod plot;
 mod race;
+mod roofline;
+mod tiles;
 
 pub use access::access;
 pub use elements::elements;
+pub use engines::engines;
 pub use graph::graph;
 pub use lanes::lanes;
 pub use memory::memory;
@@ -26,6 +30,8 @@ pub use overview::{Overview, OverviewLine, overview};
 pub use play::playing;
 pub use plot::plot;
 pub use race::race;
+pub use roofline::roofline;
+pub use tiles::tiles;
 
 use std::fmt::Write as _;
 

@@ -201,7 +201,7 @@ fn repeated(series: usize) -> &'static str {
 }
 
 /// The mark of a series: a circle, a square, a diamond, a triangle.
-fn mark(drawing: &mut Drawing, series: usize, (x, y): (f64, f64)) {
+pub(super) fn mark(drawing: &mut Drawing, series: usize, (x, y): (f64, f64)) {
     let path = match series % 4 {
         0 => format!("M{} {}a3.5 3.5 0 1 0 7 0a3.5 3.5 0 1 0 -7 0z", Number(x - 3.5), Number(y)),
         1 => format!("M{} {}h6v6h-6z", Number(x - 3.0), Number(y - 3.0)),

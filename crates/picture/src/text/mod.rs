@@ -3,13 +3,19 @@
 
 mod access;
 mod elements;
+mod engines;
 mod memory;
 mod plot;
+mod roofline;
+mod tiles;
 
 pub use access::access;
 pub use elements::elements;
+pub use engines::engines;
 pub use memory::memory;
 pub use plot::plot;
+pub use roofline::roofline;
+pub use tiles::tiles;
 
 use anstyle::{AnsiColor, Color, Style};
 

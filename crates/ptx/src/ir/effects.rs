@@ -81,8 +81,8 @@ impl Op {
     fn row<'o>(&'o self, all: &mut impl Visitor<'o>) -> Effect {
         match self {
             Op::Compute(op) => op.row(all),
-            Op::Load { space, ordering, cache, non_coherent, address, .. } => {
-                all.access([address]).has(match ordering {
+            Op::Load { space, ordering, cache, eviction, non_coherent, address, .. } => {
+                all.access([address]).read(eviction.policy()).has(match ordering {
                     _ if *cache == CacheOperator::Volatile => Orders,
                     Ordering::Weak if *non_coherent || matches!(space, Space::Parameter | Space::Constant) => Nothing,
                     Ordering::Weak => Reads,
@@ -90,7 +90,9 @@ impl Op {
                     _ => Orders,
                 })
             }
-            Op::Store { srcs, address, .. } => all.access([address]).read(srcs).has(Writes),
+            Op::Store { srcs, address, eviction, .. } => {
+                all.access([address]).read(srcs).read(eviction.policy()).has(Writes)
+            }
             Op::Atomic { address, a, b, .. } => all.access([address]).read([a]).read(b).has(Writes),
             Op::AtomicVector { srcs, address, .. } => all.access([address]).read(srcs).has(Writes),
             Op::Prefetch { address, .. } => all.access([address]).has(Acts),

@@ -10,7 +10,7 @@ use super::compute::ComputeOp;
 use super::lanes::{BarrierOp, WarpOp};
 use super::lines::Span;
 use super::matrix::MatrixOp;
-use super::memory::{AtomicOp, CacheOperator, Ordering, Scope};
+use super::memory::{AtomicOp, CacheOperator, EvictionHint, EvictionPriority, Ordering, Scope};
 use super::module::Location;
 use super::operand::{Address, CallOperand, Callee, Destination, Operand, Predicate};
 use super::tensor::FenceProxies;
@@ -50,6 +50,7 @@ pub enum Op {
         ordering: Ordering,
         scope: Scope,
         cache: CacheOperator,
+        eviction: EvictionHint,
         non_coherent: bool,
         uniform: bool,
         ty: Type,
@@ -63,6 +64,7 @@ pub enum Op {
         ordering: Ordering,
         scope: Scope,
         cache: CacheOperator,
+        eviction: EvictionHint,
         ty: Type,
         srcs: Vec<Operand>,
         address: Address,
@@ -102,8 +104,9 @@ pub enum Op {
     /// `prefetch`, `prefetchu`, `applypriority`, `discard`: no effect on registers or data.
     Prefetch { space: Space, address: Address },
     /// `createpolicy`: a hint for loads and stores. Its 64 bits are opaque to the program; `dst` is
-    /// `b64`.
-    CreatePolicy { dst: Destination },
+    /// `b64`. Fractions are not kept: the priority is that of all accesses. Policies of ranges and
+    /// converted ones change no priority.
+    CreatePolicy { dst: Destination, priority: EvictionPriority },
     /// `fence`, `membar`.
     Fence {
         ordering: Ordering,

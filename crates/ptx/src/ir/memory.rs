@@ -2,6 +2,7 @@
 //! operations and fences. Plain data.
 
 use super::names::names;
+use super::operand::Operand;
 
 names! {
     /// Memory ordering of a load, store, atomic operation or fence.
@@ -56,6 +57,47 @@ names! {
         WriteBack = "wb",
         /// `wt`: write through.
         WriteThrough = "wt",
+    }
+}
+
+names! {
+    /// When L2 evicts a line (PTX ISA, "Cache Eviction Priority Hints").
+    #[derive(Default)]
+    pub enum EvictionPriority {
+        /// As it was; for a new line, `Normal`.
+        #[default]
+        Unchanged = "L2::evict_unchanged",
+        /// After those that go first.
+        Normal = "L2::evict_normal",
+        /// Before all others.
+        First = "L2::evict_first",
+        /// After all others.
+        Last = "L2::evict_last",
+    }
+}
+
+/// Which priority a load or store gives its lines in L2.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum EvictionHint {
+    /// This one.
+    Priority(EvictionPriority),
+    /// That of a policy, `.L2::cache_hint`, of type `b64`.
+    Policy(Operand),
+}
+
+impl Default for EvictionHint {
+    fn default() -> Self {
+        Self::Priority(EvictionPriority::Unchanged)
+    }
+}
+
+impl EvictionHint {
+    /// The policy.
+    pub fn policy(&self) -> Option<&Operand> {
+        match self {
+            Self::Policy(policy) => Some(policy),
+            Self::Priority(_) => None,
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! The text of accesses to memory, textures and surfaces, and of fences.
 
 use super::text::{Text, padded};
-use crate::{FenceProxies, Fetch, Level, Ordering, Scope, Space, TextureFetch, Type};
+use crate::{EvictionHint, EvictionPriority, FenceProxies, Fetch, Level, Ordering, Scope, Space, TextureFetch, Type};
 
 /// A state space by the name that copies and fences of proxies require.
 pub(super) fn block_or(space: Space) -> &'static str {
@@ -22,6 +22,15 @@ pub(super) fn atomic<'m>(
         _ => text.dot(ordering.name()).dot(scope.name()),
     };
     text.dot(space.name())
+}
+
+/// The modifier for what an access asks of L2; empty if it asks for nothing.
+pub(super) fn eviction(hint: &EvictionHint) -> &'static str {
+    match hint {
+        EvictionHint::Policy(_) => "L2::cache_hint",
+        EvictionHint::Priority(EvictionPriority::Unchanged) => "",
+        EvictionHint::Priority(priority) => priority.name(),
+    }
 }
 
 /// Whether atomic operations of the type say `.noftz`.

@@ -52,14 +52,15 @@ impl Instruction {
 /// Adds the text of an operation.
 fn operation<'m>(op: &Op, text: Text<'m>) -> Text<'m> {
     match op {
-        Op::Load { space, ordering, scope, cache, non_coherent, uniform, ty, dsts, address } => {
+        Op::Load { space, ordering, scope, cache, eviction, non_coherent, uniform, ty, dsts, address } => {
             let text = text.op(if *uniform { "ldu" } else { "ld" }).ordering(*ordering, *scope).dot(space.name());
-            let text = text.dot(cache.name()).when(*non_coherent, "nc").lanes(dsts.len()).ty(*ty);
-            text.args(dsts).arg(address)
+            let text = text.dot(cache.name()).when(*non_coherent, "nc").dot(memory::eviction(eviction));
+            text.lanes(dsts.len()).ty(*ty).args(dsts).arg(address).each(eviction.policy())
         }
-        Op::Store { space, ordering, scope, cache, ty, srcs, address } => {
+        Op::Store { space, ordering, scope, cache, eviction, ty, srcs, address } => {
             let text = text.op("st").ordering(*ordering, *scope).dot(space.name()).dot(cache.name());
-            text.lanes(srcs.len()).ty(*ty).arg(address).args(srcs)
+            let text = text.dot(memory::eviction(eviction)).lanes(srcs.len()).ty(*ty);
+            text.arg(address).args(srcs).each(eviction.policy())
         }
         Op::Atomic { space, op, ordering, scope, ty, is_reduction, dst, address, a, b, flush_subnormals: _ } => {
             let text = memory::atomic(text, *is_reduction, (*ordering, *scope), *space).dot(op.name());
@@ -74,7 +75,9 @@ fn operation<'m>(op: &Op, text: Text<'m>) -> Text<'m> {
             text.arg(address).args(srcs)
         }
         Op::Prefetch { space, address } => memory::prefetch(text, *space).arg(address),
-        Op::CreatePolicy { dst } => text.op("createpolicy.fractional.L2::evict_normal.b64").arg(dst),
+        Op::CreatePolicy { dst, priority } => {
+            text.op("createpolicy.fractional").dot(priority.name()).dot("b64").arg(dst)
+        }
         Op::Fence { ordering, scope, proxies } => memory::fence(text, *ordering, *scope, proxies),
         Op::WaitForEarlierGrids => text.op("griddepcontrol.wait"),
         Op::NoEffect => text.op("pmevent").number(0u32),

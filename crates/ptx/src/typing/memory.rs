@@ -5,7 +5,9 @@ use super::context::Context;
 use super::names::Width;
 use crate::Type::*;
 use crate::errors::{InstructionError, OperandError, Parsed, fault};
-use crate::{CacheOperator, FenceProxies, Op, Ordering, Scope, Space, Type};
+use crate::{
+    CacheOperator, EvictionHint, EvictionPriority, FenceProxies, FromName as _, Op, Ordering, Scope, Space, Type,
+};
 
 /// The types that are loaded and stored.
 const STORED: [Type; 15] = [B8, B16, B32, B64, B128, U8, U16, U32, U64, S8, S16, S32, S64, F32, F64];
@@ -28,9 +30,10 @@ fn ordering(c: &mut Context<'_, '_>) -> Parsed<(Ordering, Scope)> {
     Ok((ordering, scope))
 }
 
-/// Takes cache hints, which have no visible effect: `.L1::no_allocate`, `.L2::128B`, ... Returns
-/// whether one of them is `.L2::cache_hint`, which adds a cache policy after the other operands.
-pub(super) fn hints(c: &mut Context<'_, '_>) -> bool {
+/// Takes cache hints, which have no visible effect: `.L1::no_allocate`, `.L2::128B`, ... Returns the
+/// priority in L2, and whether one of them is `.L2::cache_hint`, which adds a cache policy after the
+/// other operands.
+pub(super) fn hints(c: &mut Context<'_, '_>) -> (EvictionPriority, bool) {
     const HINTS: [&str; 12] = [
         "L1::evict_normal",
         "L1::evict_unchanged",
@@ -45,21 +48,30 @@ pub(super) fn hints(c: &mut Context<'_, '_>) -> bool {
         "L2::128B",
         "L2::256B",
     ];
-    let mut has_policy = false;
+    let (mut priority, mut has_policy) = (EvictionPriority::Unchanged, false);
     while let Some(name) = c.take_first(|name| HINTS.contains(&name).then_some(name)) {
         has_policy |= name == "L2::cache_hint";
+        priority = EvictionPriority::from_name(name).unwrap_or(priority);
     }
-    has_policy
+    (priority, has_policy)
 }
 
-/// Requires `count` operands, followed by a cache policy if there is one. The policy is a hint, and
-/// is not kept.
+/// Requires `count` operands, followed by a cache policy if there is one.
 pub(super) fn operands_and_policy(c: &mut Context<'_, '_>, count: usize, has_policy: bool) -> Parsed<()> {
     c.operands(count + usize::from(has_policy))?;
     if has_policy {
         c.src(count, B64)?;
     }
     Ok(())
+}
+
+/// What a load or store asks of L2; its policy, if there is one, is the operand after two others.
+fn eviction(c: &mut Context<'_, '_>, (priority, has_policy): (EvictionPriority, bool)) -> Parsed<EvictionHint> {
+    operands_and_policy(c, 2, has_policy)?;
+    match has_policy {
+        true => Ok(EvictionHint::Policy(c.src(2, B64)?)),
+        false => Ok(EvictionHint::Priority(priority)),
+    }
 }
 
 /// The vector length and type. An access has up to 16 bytes, or 32 in global memory from sm_100 on.
@@ -83,20 +95,20 @@ pub(super) fn load(c: &mut Context<'_, '_>) -> Parsed<Op> {
     let uniform = c.opcode() == "ldu";
     let (ordering, scope) = if uniform { Default::default() } else { ordering(c)? };
     let space = c.choose_of(if uniform { &[Space::Global] } else { Space::ALL }).unwrap_or(Space::Generic);
-    let has_policy = hints(c);
+    let asked = hints(c);
     use CacheOperator::{AllLevels, GlobalLevel, LastUse, Streaming, Volatile};
     let operators = [AllLevels, GlobalLevel, Streaming, LastUse, Volatile];
     let takes_operator = !uniform && ordering == Ordering::Weak;
     let cache = if takes_operator { c.choose_of(&operators) } else { None };
     let non_coherent = space == Space::Global && c.accept("nc");
     let (lanes, ty) = vector(c, space)?;
-    operands_and_policy(c, 2, has_policy)?;
+    let eviction = eviction(c, asked)?;
     let space = c.space_of_name(1, space)?;
     let parts = c.parts(0, lanes)?;
     let dsts = parts.iter().map(|part| c.destination(part, ty, Width::AtLeast)).collect::<Parsed<_>>()?;
     let address = c.address(1, space)?;
     let cache = cache.unwrap_or_default();
-    Ok(Op::Load { space, ordering, scope, cache, non_coherent, uniform, ty, dsts, address })
+    Ok(Op::Load { space, ordering, scope, cache, eviction, non_coherent, uniform, ty, dsts, address })
 }
 
 /// `st`
@@ -106,17 +118,17 @@ pub(super) fn store(c: &mut Context<'_, '_>) -> Parsed<Op> {
         return c.misplaced_modifier();
     }
     let space = c.choose_of(Space::ALL).unwrap_or(Space::Generic);
-    let has_policy = hints(c);
+    let asked = hints(c);
     use CacheOperator::{GlobalLevel, Streaming, WriteBack, WriteThrough};
     let operators = [WriteBack, GlobalLevel, Streaming, WriteThrough];
     let cache = if ordering == Ordering::Weak { c.choose_of(&operators) } else { None };
     let (lanes, ty) = vector(c, space)?;
-    operands_and_policy(c, 2, has_policy)?;
+    let eviction = eviction(c, asked)?;
     let space = c.space_of_name(0, space)?;
     let address = c.address(0, space)?;
     let parts = c.parts(1, lanes)?;
     let srcs = parts.iter().map(|part| c.source(part, ty, Width::AtLeast)).collect::<Parsed<_>>()?;
-    Ok(Op::Store { space, ordering, scope, cache: cache.unwrap_or_default(), ty, srcs, address })
+    Ok(Op::Store { space, ordering, scope, cache: cache.unwrap_or_default(), eviction, ty, srcs, address })
 }
 
 /// `prefetch.global.L2 [a];`, `prefetch.param.tensormap [a];`, `prefetchu.L1 [a];`,
@@ -157,13 +169,15 @@ pub(super) fn create_policy(c: &mut Context<'_, '_>) -> Parsed<Op> {
     let forms = [("fractional", Form::Fractional), ("range", Form::Range), ("cvt", Form::Convert)];
     let form = c.require(&forms, "`.fractional`, `.range` or `.cvt`")?;
     let space = if form == Form::Range && c.accept("global") { Space::Global } else { Space::Generic };
+    let mut priority = EvictionPriority::Unchanged;
     if form == Form::Convert {
         c.require(&[("L2", ())], "`.L2`")?;
     } else {
-        let primary =
-            [("L2::evict_last", ()), ("L2::evict_normal", ()), ("L2::evict_first", ()), ("L2::evict_unchanged", ())];
-        c.require(&primary, "a priority such as `.L2::evict_last`")?;
+        let primary = c.require_of(EvictionPriority::ALL, "a priority such as `.L2::evict_last`")?;
         c.choose(&[("L2::evict_first", ()), ("L2::evict_unchanged", ())]);
+        if form == Form::Fractional {
+            priority = primary;
+        }
     }
     let ty = c.ty_of(&[B64])?;
     match form {
@@ -184,7 +198,7 @@ pub(super) fn create_policy(c: &mut Context<'_, '_>) -> Parsed<Op> {
             c.src(1, ty)?;
         }
     }
-    Ok(Op::CreatePolicy { dst: c.dst(0, ty)? })
+    Ok(Op::CreatePolicy { dst: c.dst(0, ty)?, priority })
 }
 
 /// `fence{.sc}.gpu;`, `membar.gl;`, and fences between proxies, which become stronger ones here:

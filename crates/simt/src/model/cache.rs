@@ -1,10 +1,13 @@
 //! A set-associative cache: lines of up to four sectors, each present or not, with
-//! least-recently-used replacement. Holds no data and knows no addresses, only line numbers.
+//! least-recently-used replacement, among lines of the lowest priority. Holds no data and knows no
+//! addresses, only line numbers.
 //!
 //! Emptying a cache only sets a mark: lines last used before it count as absent. So a large cache can
 //! leave its lines to the next one of the same size, which begins empty without zeroing megabytes.
 
 use std::sync::{Mutex, PoisonError};
+
+use ptx::EvictionPriority;
 
 /// A line that leaves the cache, or its dirty sectors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,7 +44,32 @@ struct Line {
     used: u64,
     present: u8,
     dirty: u8,
+    /// Those of the lowest rank are evicted first.
+    rank: u8,
 }
+
+/// Where the rank begins in what is compared for eviction.
+const RANK: u32 = 62;
+
+impl Line {
+    /// The line of the set for which this is least is evicted: an empty one, if there is one.
+    fn order(&self, emptied: u64) -> u64 {
+        if self.used > emptied { u64::from(self.rank) << RANK | self.used } else { self.used }
+    }
+}
+
+/// The rank of a line with this priority, given the rank before.
+fn rank_of(priority: EvictionPriority, before: u8) -> u8 {
+    match priority {
+        EvictionPriority::First => 0,
+        EvictionPriority::Normal => NORMAL,
+        EvictionPriority::Last => 2,
+        EvictionPriority::Unchanged => before,
+    }
+}
+
+/// The rank of ordinary lines.
+const NORMAL: u8 = 1;
 
 impl Cache {
     /// A cache of `lines` lines in sets of `ways`, all empty. New ones are zeroes, of which the
@@ -71,35 +99,47 @@ impl Cache {
     /// The sectors of a line that are present. Marks the line as used.
     #[inline]
     pub fn look_up(&mut self, line: u64) -> u8 {
+        self.look_up_as(line, EvictionPriority::Unchanged)
+    }
+
+    /// The same, and gives the line a priority.
+    #[inline]
+    pub fn look_up_as(&mut self, line: u64, priority: EvictionPriority) -> u8 {
         self.clock += 1;
         let (clock, emptied) = (self.clock, self.emptied);
         let Some(found) = self.set(line).iter_mut().find(|entry| entry.used > emptied && entry.number == line) else {
             return 0;
         };
-        found.used = clock;
+        (found.used, found.rank) = (clock, rank_of(priority, found.rank));
         found.present
     }
 
     /// Puts sectors of a line into the cache; `dirty` ones must be written back later. Returns what
     /// is evicted.
     pub fn insert(&mut self, line: u64, sectors: u8, dirty: u8) -> Option<Evicted> {
+        self.insert_as(line, (sectors, dirty), EvictionPriority::Unchanged)
+    }
+
+    /// The same, and gives the line a priority.
+    pub fn insert_as(&mut self, line: u64, (sectors, dirty): (u8, u8), priority: EvictionPriority) -> Option<Evicted> {
         self.clock += 1;
         let (clock, emptied) = (self.clock, self.emptied);
         let set = self.set(line);
-        // The entry that was used least recently: an empty one, if there is one.
+        // Of those with the lowest rank the entry that was used least recently.
         let (mut oldest, mut since) = (0, u64::MAX);
         for (index, entry) in set.iter_mut().enumerate() {
             if entry.used > emptied && entry.number == line {
-                entry.used = clock;
+                (entry.used, entry.rank) = (clock, rank_of(priority, entry.rank));
                 entry.present |= sectors;
                 entry.dirty |= dirty;
                 return None;
             }
-            if entry.used < since {
-                (oldest, since) = (index, entry.used);
+            let order = entry.order(emptied);
+            if order < since {
+                (oldest, since) = (index, order);
             }
         }
-        let new = Line { number: line, used: clock, present: sectors, dirty };
+        let new = Line { number: line, used: clock, present: sectors, dirty, rank: rank_of(priority, NORMAL) };
         let old = std::mem::replace(&mut set[oldest], new);
         (old.used > emptied).then_some(Evicted { line: old.number, dirty: old.dirty })
     }
@@ -172,6 +212,27 @@ mod tests {
             cache.drop_line(5);
             assert_eq!((cache.look_up(5), cache.clear()), (0, vec![]));
         }
+    }
+
+    #[test]
+    fn priorities_come_before_the_time_of_use() {
+        use EvictionPriority::{First, Last, Normal, Unchanged};
+        let mut cache = Cache::new(3, 3);
+        let evicted = |found: Option<Evicted>| found.map(|evicted| evicted.line);
+        assert_eq!(cache.insert_as(1, (1, 0), Last), None);
+        assert_eq!(cache.insert_as(2, (1, 0), Unchanged), None);
+        assert_eq!(cache.insert_as(3, (1, 0), First), None);
+        // Line 3 was used last, but goes first; line 1 stays, whoever uses it.
+        assert_eq!(cache.look_up(1), 1);
+        assert_eq!(evicted(cache.insert(4, 1, 0)), Some(3));
+        assert_eq!(evicted(cache.insert(5, 1, 0)), Some(2));
+        assert_eq!(evicted(cache.insert(6, 1, 0)), Some(4));
+        // Unless it is made an ordinary line, or all are to stay.
+        assert_eq!(cache.look_up_as(1, Normal), 1);
+        assert_eq!(evicted(cache.insert_as(7, (1, 0), Last)), Some(5));
+        assert_eq!(evicted(cache.insert_as(8, (1, 0), Last)), Some(6));
+        assert_eq!(evicted(cache.insert_as(9, (1, 0), Last)), Some(1));
+        assert_eq!(evicted(cache.insert(10, 1, 0)), Some(7));
     }
 
     #[test]

@@ -11,6 +11,7 @@
 
 use std::collections::VecDeque;
 
+use ptx::EvictionPriority;
 use rustc_hash::FxHashMap;
 
 use super::cache::Cache;
@@ -161,12 +162,12 @@ impl Chip {
 
     /// Reads sectors of a line through a partition. Returns how many of them it had.
     fn read(&mut self, l2: &L2, request: Upstream, near: usize) -> u64 {
-        let Upstream { line, sectors, .. } = request;
-        let found = self.partitions[near].look_up(line) & sectors;
+        let Upstream { line, sectors, priority, .. } = request;
+        let found = self.partitions[near].look_up_as(line, priority) & sectors;
         let missing = sectors & !found;
         if missing != 0 {
             let home = self.home(line);
-            let at_home = if home == near { 0 } else { self.partitions[home].look_up(line) };
+            let at_home = if home == near { 0 } else { self.partitions[home].look_up_as(line, priority) };
             let absent = missing & !at_home;
             let fetched = fetched(l2.fetch, absent);
             if fetched != 0 {
@@ -174,10 +175,10 @@ impl Chip {
                 let new = fetched & !present;
                 self.counters.caches.dram_read_bytes += u64::from(new.count_ones()) * SECTOR_BYTES;
                 self.traffic.iter_mut().for_each(|traffic| traffic.fetch(line, new));
-                self.keep(home, line, fetched, 0);
+                self.keep(home, line, (fetched, 0), priority);
             }
             if home != near {
-                self.keep(near, line, missing | fetched, 0);
+                self.keep(near, line, (missing | fetched, 0), priority);
             }
         }
         u64::from(found.count_ones())
@@ -185,12 +186,12 @@ impl Chip {
 
     /// Writes sectors of a line through a partition.
     fn write(&mut self, l2: &L2, request: Upstream, near: usize, note: Option<Note>) {
-        let Upstream { line, sectors, .. } = request;
+        let Upstream { line, sectors, priority, .. } = request;
         let home = self.home(line);
         if near != home {
-            self.keep(near, line, sectors, 0);
+            self.keep(near, line, (sectors, 0), priority);
         }
-        self.keep(home, line, sectors, sectors);
+        self.keep(home, line, (sectors, sectors), priority);
         if let (Some(traffic), Some(note)) = (&mut self.traffic, note) {
             traffic.write(line, note.bytes);
         }
@@ -213,8 +214,8 @@ impl Chip {
     }
 
     /// Puts sectors into a partition. Dirty sectors evicted from their home are written to DRAM.
-    fn keep(&mut self, partition: usize, line: u64, sectors: u8, dirty: u8) {
-        let evicted = self.partitions[partition].insert(line, sectors, dirty);
+    fn keep(&mut self, partition: usize, line: u64, (sectors, dirty): (u8, u8), priority: EvictionPriority) {
+        let evicted = self.partitions[partition].insert_as(line, (sectors, dirty), priority);
         if let Some(evicted) = evicted.filter(|evicted| evicted.dirty != 0) {
             self.write_back(evicted.line);
         }
@@ -271,7 +272,7 @@ mod tests {
     }
 
     fn request(line: u64, sectors: u8, kind: AccessKind) -> Upstream {
-        Upstream { line, sectors, kind }
+        Upstream { line, sectors, kind, priority: EvictionPriority::Unchanged }
     }
 
     #[test]

@@ -10,10 +10,10 @@
 //! - `transactions`: global memory, `banks`: shared memory, as pure functions of one warp's access;
 //! - `occupancy`: how many blocks fit on a multiprocessor, and what limits them; `placement`: on
 //!   which multiprocessors the blocks of a launch run;
-//! - `cache`: a cache with sets, lines and sectors; `multiprocessor`: L1 and the path to it;
+//! - `priority`: which lines L2 keeps; `cache`: a cache with sets, lines and sectors; `multiprocessor`: L1 and the path to it;
 //!   `read_only`: Kepler's read-only cache; `chip`: L2 and DRAM;
 //! - `counters`: what is counted; `timing`: how fast each model is, in the terms of `rates`;
-//!   `traffic`, `sources`, `atomics` and `partitions`: what more a launch counts if it asks for its
+//!   `links`: how fast data comes to it; `traffic`, `sources`, `atomics` and `partitions`: what more a launch counts if it asks for its
 //!   time.
 //!
 //! The machine's side, which block runs where and when, is `machine/schedule/resident.rs`; it calls
@@ -27,10 +27,12 @@ mod chip;
 mod counters;
 mod data;
 mod gpu;
+mod links;
 mod multiprocessor;
 mod occupancy;
 mod partitions;
 mod placement;
+mod priority;
 mod rates;
 mod read_only;
 mod sources;
@@ -42,7 +44,9 @@ pub use counters::{CacheCounters, ModelCounters, SectorCounters, TransactionCoun
 pub use gpu::{
     BankRule, Banks, L1, L1Size, L2, Limits, LoadCaching, Model, RegisterAllocation, Shared, StoreHit, TransactionRule,
 };
+pub use links::{HostLink, Links, PeerLink};
 pub use occupancy::{BlockNeeds, Limiter, Occupancy};
+pub use priority::AccessWindow;
 pub use rates::Timing;
 
 pub(crate) use atomics::Busiest;
@@ -51,6 +55,7 @@ pub(crate) use chip::Chip;
 pub(crate) use gpu::LINE_BYTES;
 pub(crate) use multiprocessor::{AccessOrigin, CacheHint, Multiprocessor, TextureNeeds};
 pub(crate) use placement::Neighbourhood;
+pub(crate) use priority::{policy_of, priority_of};
 pub(crate) use sources::{Growth, Sources};
 pub(crate) use traffic::{Density, Traffic, WrittenBack};
 pub(crate) use transactions::{Route, bulk_lines, list as list_transactions};

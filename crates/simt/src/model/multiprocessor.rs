@@ -12,12 +12,14 @@
 //! - Accesses to the shared memory of another block of the cluster use neither L1 nor L2, but the
 //!   crossbar.
 
+use ptx::EvictionPriority;
 use rustc_hash::FxHashSet;
 
 use super::cache::Cache;
 use super::counters::{ModelCounters, SectorCounters, TransactionCounters};
 use super::gpu::{LINE_BYTES, LoadCaching, Model, StoreHit};
 use super::partitions::Sent;
+use super::priority::AccessWindow;
 use super::read_only::{ReadOnlyCaches, SEGMENT_BYTES};
 use super::traffic::Note;
 use super::transactions;
@@ -73,6 +75,8 @@ pub(crate) struct Upstream {
     pub sectors: u8,
     /// The operation; a copy is the copy engine's.
     pub kind: AccessKind,
+    /// What it makes of the line's priority in L2.
+    pub priority: EvictionPriority,
 }
 
 /// Where a multiprocessor is on the chip.
@@ -102,6 +106,10 @@ pub(crate) struct Multiprocessor {
     pub notes: Option<Vec<Note>>,
     /// What was sent to the partitions of DRAM, if anyone asks and there are some.
     pub sent: Option<Sent>,
+    /// What the access that is being made asks of L2.
+    pub priority: EvictionPriority,
+    /// Whose lines L2 is to keep, unless an access asks for something else.
+    pub window: Option<AccessWindow>,
     /// The access that is being made.
     note: Note,
     /// Its parts, by lines: the memory is used again for the next access.
@@ -159,6 +167,8 @@ impl Multiprocessor {
             upstream: Vec::new(),
             notes: None,
             sent: None,
+            priority: EvictionPriority::Unchanged,
+            window: None,
             note: Note { place: 0, bytes: 0 },
             pieces: Vec::new(),
             textures: None,
@@ -270,6 +280,7 @@ impl Multiprocessor {
             line: segment / OF_LINE,
             sectors: 1 << (segment % OF_LINE),
             kind: AccessKind::Load,
+            priority: EvictionPriority::Unchanged,
         };
         self.upstream.extend(missed.iter().map(fetch));
         let notes = self.upstream.len();
@@ -281,6 +292,7 @@ impl Multiprocessor {
     /// The copy engine reads or writes global memory, past L1. What it reads may go to several
     /// multiprocessors.
     pub fn bulk(&mut self, kind: AccessKind, (address, bytes): (u64, u32), receivers: u32) {
+        self.priority = EvictionPriority::Unchanged;
         for (line, sectors) in transactions::bulk_lines(address, bytes) {
             let count = sectors.count_ones();
             match self.model.l2 {
@@ -424,7 +436,13 @@ impl Multiprocessor {
                 caches.l1_to_l2_sectors += count;
             }
         }
-        self.upstream.push(Upstream { line, sectors, kind });
+        let priority = match self.window {
+            Some(window) if self.priority == EvictionPriority::Unchanged && window.has(line, LINE_BYTES) => {
+                EvictionPriority::Last
+            }
+            _ => self.priority,
+        };
+        self.upstream.push(Upstream { line, sectors, kind, priority });
         let note = self.note;
         self.notes.iter_mut().for_each(|notes| notes.push(note));
     }

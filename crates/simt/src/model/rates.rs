@@ -20,6 +20,24 @@ pub struct Timing {
     pub(crate) memory: Throughput,
 }
 
+impl Timing {
+    /// What DRAM reads, in GB/s.
+    pub fn dram_gbps(&self) -> f64 {
+        self.memory.dram
+    }
+
+    /// What L2 sends, in GB/s.
+    pub fn l2_gbps(&self) -> f64 {
+        self.memory.l2_read
+    }
+
+    /// The f32 arithmetic of a multiprocessor, in GFLOP/s; a multiply-add is two operations.
+    pub fn f32_gflops_per_multiprocessor(&self) -> f64 {
+        let lanes = 32.0 * self.issue.schedulers as f64 / f64::from(self.issue.fp32);
+        2.0 * lanes * self.clock_mhz / 1e3
+    }
+}
+
 /// What a launch and its blocks cost.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LaunchCost {

@@ -1,7 +1,7 @@
 //! The decoded form of loads, stores, atomic operations and fences: addresses, operands and memory
 //! order.
 
-use ptx::{Ordering, Scope, Space};
+use ptx::{EvictionPriority, Ordering, Scope, Space};
 
 use crate::instruction::AccessKind;
 use crate::lanes::Update;
@@ -164,7 +164,24 @@ pub(crate) struct MemoryOperation {
     pub path: Path,
     /// Which caches it asks for, on a model.
     pub hint: CacheHint,
+    /// What it asks of L2, on a model.
+    pub eviction: Eviction,
     pub requests: Requests,
+}
+
+/// Which priority an access gives its lines in L2.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Eviction {
+    /// This one.
+    Priority(EvictionPriority),
+    /// That of the policy in this row.
+    Policy(u32),
+}
+
+impl Default for Eviction {
+    fn default() -> Self {
+        Self::Priority(EvictionPriority::Unchanged)
+    }
 }
 
 impl MemoryOperation {
@@ -185,6 +202,7 @@ impl MemoryOperation {
             overwrites: false,
             path: Path::Generic,
             hint: CacheHint::None,
+            eviction: Eviction::default(),
             requests: Requests::Own,
         }
     }

@@ -1,6 +1,8 @@
 //! The warps and blocks of the replayed multiprocessor, and why warps wait.
 
-use super::step::{Step, Unit};
+use std::collections::VecDeque;
+
+use super::step::{Copies, Step, Unit};
 use super::trace::Target;
 
 /// Why a warp waits.
@@ -89,6 +91,9 @@ pub(super) struct Warp {
     why: Why,
     /// When each register is ready, and why it is not before.
     registers: Vec<(u64, Why)>,
+    /// When its groups of asynchronous copies are there, the oldest first, and the copies in none.
+    groups: VecDeque<u64>,
+    ungrouped: u64,
 }
 
 impl Warp {
@@ -103,16 +108,26 @@ impl Warp {
             since: start,
             why: Why::Turn,
             registers: vec![(0, Why::Turn); registers],
+            groups: VecDeque::new(),
+            ungrouped: 0,
         }
     }
 
-    /// Its next instruction waits for its registers. A load that is under way must also end before
-    /// its destination is written again.
+    /// Its next instruction waits for its registers, or for asynchronous copies. A load that is under
+    /// way must also end before its destination is written again.
     pub fn wait_for(&mut self, step: &Step) {
         let written = step.writes.iter().map(|&register| self.registers[register as usize]);
         let written = written.filter(|(_, why)| matches!(why, Why::Memory | Why::Shared));
         let read = step.reads.iter().map(|&register| self.registers[register as usize]);
-        for (ready, why) in read.chain(written) {
+        let copies = match step.copies {
+            Copies::Awaits(left) => {
+                let awaited = left.map_or(self.groups.len(), |left| self.groups.len().saturating_sub(left as usize));
+                let ungrouped = if left.is_none() { self.ungrouped } else { 0 };
+                self.groups.drain(..awaited).max().unwrap_or(0).max(ungrouped)
+            }
+            _ => 0,
+        };
+        for (ready, why) in read.chain(written).chain([(copies, Why::Memory)]) {
             if ready > self.ready {
                 (self.ready, self.why) = (ready, why);
             }
@@ -122,6 +137,15 @@ impl Warp {
     /// A register will be ready.
     pub fn set(&mut self, register: u32, ready: u64, why: Why) {
         self.registers[register as usize] = (ready, why);
+    }
+
+    /// It begins a copy that will be there at this time, or closes a group of copies.
+    pub fn copy(&mut self, what: Copies, ready: u64) {
+        match what {
+            Copies::Begins => self.ungrouped = self.ungrouped.max(ready),
+            Copies::Commits => self.groups.push_back(std::mem::take(&mut self.ungrouped)),
+            Copies::Nothing | Copies::Awaits(_) => {}
+        }
     }
 
     /// The instruction has issued; the next can at this time.

@@ -187,7 +187,7 @@ fn dependents(steps: &[&Step]) -> Vec<Vec<usize>> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::step::{Cost, Scheduled, Unit};
+    use super::super::step::{Copies, Cost, Scheduled, Unit};
     use super::*;
     use crate::order::Dice;
 
@@ -243,6 +243,7 @@ mod tests {
                         _ => Motion::Free,
                     };
                     Step {
+                        copies: Copies::Nothing,
                         cost: Cost::new(if is_load { Unit::Memory } else { Unit::Integer }, 1, 1, lasts),
                         reads: (0..dice.below(3)).map(|_| dice.below(count.into()) as u32).collect(),
                         writes: (0..dice.below(2) + u64::from(is_load))

@@ -17,7 +17,7 @@ use ptx::{
 use super::halves;
 use super::predicates;
 use super::pressure::{self, Register};
-use super::step::{Cost, Scheduled, Step, Unit};
+use super::step::{Copies, Cost, Scheduled, Step, Unit};
 use super::unroll::{Body, Unrolled};
 use crate::model::Timing;
 use crate::program::{BasicBlocks, Code, successors};
@@ -55,6 +55,7 @@ impl Plan {
                 };
                 steps.push(Step {
                     cost,
+                    copies: Copies::of(&instruction.op),
                     scheduled: Scheduled::of(&instruction.op, cost.latency),
                     reads: numbered(code.registers.reads(place)),
                     writes: numbered(code.registers.writes(place)),

@@ -60,6 +60,8 @@ pub enum Bound {
     Dependences,
     /// Starting the launch and its blocks.
     Launch,
+    /// The link to the host or to another GPU.
+    Link,
 }
 
 impl Bound {
@@ -81,6 +83,7 @@ impl Bound {
             Self::Barriers => "barriers",
             Self::Dependences => "dependences",
             Self::Launch => "launch",
+            Self::Link => "link",
         }
     }
 }

@@ -300,6 +300,7 @@ impl<'r> Replay<'r> {
         let warp = &mut self.warps[id];
         let why = Why::of(event.target, cost.unit);
         step.writes.iter().for_each(|&register| warp.set(register, ready as u64, why));
+        warp.copy(step.copies, ready as u64);
         warp.go_on(match cost.unit {
             Unit::Branch => now + u64::from(cost.latency).max(slots),
             _ if self.kinds[place].loops(event.target) => ready as u64,

@@ -1,7 +1,7 @@
 //! An instruction as the replay sees it: its unit, its cost, the registers it waits for, and what
 //! decides its position in the compiler's order.
 
-use ptx::{Op, Ordering, Space};
+use ptx::{AsyncOp, Op, Ordering, Space};
 
 use crate::program::{Facts, Lasts, Motion, Next, facts};
 
@@ -44,10 +44,34 @@ impl Cost {
     }
 }
 
+/// What an instruction does with the asynchronous copies of its warp (`cp.async`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Copies {
+    Nothing,
+    Begins,
+    /// Those begun since the last group become a group.
+    Commits,
+    /// Until so many groups are left; `None`: until all copies are done.
+    Awaits(Option<u32>),
+}
+
+impl Copies {
+    /// Of this instruction.
+    pub fn of(op: &Op) -> Self {
+        match op {
+            Op::Async(AsyncOp::Copy(_)) => Self::Begins,
+            Op::Async(AsyncOp::Commit) => Self::Commits,
+            Op::Async(AsyncOp::Wait { groups_left }) => Self::Awaits(*groups_left),
+            _ => Self::Nothing,
+        }
+    }
+}
+
 /// An instruction of a kernel.
 #[derive(Clone, Debug)]
 pub(super) struct Step {
     pub cost: Cost,
+    pub copies: Copies,
     /// The registers that it waits for, as indices in the scoreboard.
     pub reads: Box<[u32]>,
     pub writes: Box<[u32]>,

@@ -3,57 +3,19 @@
 use crate::flag_values::whole_number;
 use clap::Args;
 use picture::Scale;
-use simt::Model;
 
-use super::word::{Word, model};
+use super::word::Word;
+use crate::labs::in_flight::{self, IN_FLIGHT, KIB, OF_NEEDED, OF_NEEDED_DRAWN};
 use crate::labs::inputs::{DefaultSize, MemoryNeeds, VectorFlags};
 use crate::labs::showcase::{Showcase, Steps};
 use crate::report::Gap::{Name, Of, Whole};
 use crate::report::measures::{GBPS, LOAD_REQUESTS};
-use crate::report::{
-    Better, Bound, Cell, Conclusion, FirstScreen, Goal, Holds, LabReport, Meaning, Measure, Row, Rows, Section, Sweep,
-    Target,
-};
-use crate::units;
+use crate::report::{Bound, Conclusion, FirstScreen, Goal, Holds, Meaning, Row, Rows, Sweep, Target};
 
 pub(super) const SIZE: DefaultSize = DefaultSize { on_gpu: 1 << 26, on_simulator: 1 << 14 };
 
 /// The vector and its initial values on the device; both and a result on the host.
 pub(super) const NEEDS: MemoryNeeds = MemoryNeeds { what: "incrementing a vector", on_device: 2, on_host: 2 };
-
-/// The bytes that a full multiprocessor has requested at once, for programs that read the report.
-pub(super) const BYTES_IN_FLIGHT: &str = "bytes_in_flight_per_full_multiprocessor";
-
-/// What the lab is about: the same for people.
-pub(super) const IN_FLIGHT: Measure = Measure::new(
-    Section::Counter,
-    "kib_in_flight",
-    &["KiB in flight", "per multiprocessor"],
-    Better::Higher,
-    |variant| Some(Cell::number(variant.fact(BYTES_IN_FLIGHT)?.as_f64()? / KIB)),
-)
-.unit("KiB");
-
-/// The bytes that DRAM needs in flight on a multiprocessor of the model.
-pub(super) const NEEDED: &str = "bytes_in_flight_that_dram_needs";
-
-/// What is in flight of what DRAM needs.
-const OF_NEEDED: Measure =
-    Measure::new(Section::Counter, "percent_of_needed", &["% of latency", "x bandwidth"], Better::Higher, |variant| {
-        let percent = 100.0 * KIB * IN_FLIGHT.of(variant)?.value? / variant.fact(NEEDED)?.as_f64()?;
-        Some(Cell::new(percent, units::three_digits(percent)))
-    })
-    .unit("%");
-
-/// The same, drawn, as far as a line has room.
-const OF_NEEDED_DRAWN: Measure =
-    Measure::new(Section::Counter, "needed_drawn", &["# for each 10 %", "up to 400 %"], Better::Higher, |variant| {
-        let percent = OF_NEEDED.of(variant)?.value?;
-        Some(Cell::bar((percent.min(400.0) / 10.0).ceil() as usize))
-    });
-
-/// Bytes of a KiB.
-const KIB: f64 = 1024.0;
 
 /// The threads of a block, in words: what else tells the curves of a sweep apart.
 pub(super) const THREADS: &str = "threads_of_a_block";
@@ -104,19 +66,6 @@ const WIDE: Row = Row::At(&[("word", "f32x4"), ("loads", "1"), ("block", "256")]
 const FOUR_LOADS: Row = Row::At(&[("word", "f32"), ("loads", "4")]);
 const WIDE_LOAD: Row = Row::At(&[("word", "f32x4"), ("loads", "1")]);
 
-/// The model of the simulator that the counts or the predicted times are for.
-fn model_of(report: &LabReport) -> Option<&'static Model> {
-    let predicted = report.variants.iter().find_map(|row| row.predicted_time()).map(|time| time.model);
-    let model = report.device.simulates.map_or(predicted, Model::named);
-    model.or_else(|| Model::named("hopper")).filter(|_| !report.device.is_gpu())
-}
-
-/// The bytes that a multiprocessor of this model needs in flight.
-fn needed_in_flight(report: &LabReport) -> Option<Cell> {
-    let bytes = model_of(report)?.bytes_in_flight()?;
-    Some(Cell::new(bytes, units::bytes(bytes as u64)))
-}
-
 /// What a terminal shows first.
 pub(super) const FIRST: FirstScreen = FirstScreen {
     axes: &[],
@@ -137,7 +86,7 @@ pub(super) const CONCLUSIONS: &[Conclusion] = &[
     Conclusion::new(
         "By Little's law (latency x bandwidth) an {} needs {} in flight per multiprocessor; in practice two to three times that. More \
          threads, more loads per thread and wider words all add bytes.",
-        &[Whole(|report| Some(Cell::text(model_of(report)?.chip.split(" (").next()?))), Whole(needed_in_flight)],
+        &[Whole(in_flight::chip), Whole(in_flight::needed)],
     ),
     Conclusion::new(
         "More bytes in flight hide more of the latency of memory. Four loads of 4 bytes keep as much in flight as one of \
@@ -167,7 +116,7 @@ pub(super) const SHOWCASE: Showcase = Showcase {
         row: Row::Named(""),
         measure: &IN_FLIGHT,
         unit: " KiB in flight on a full multiprocessor",
-        bound: Bound::AtLeast(Target::Of(|report| Some(model(&report.device)?.bytes_in_flight()? / KIB))),
+        bound: Bound::AtLeast(Target::Of(|report| Some(in_flight::model(&report.device)?.bytes_in_flight()? / KIB))),
         except: &[],
     }],
     steps: Some(Steps {

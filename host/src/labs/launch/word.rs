@@ -4,9 +4,10 @@
 use clap::ValueEnum;
 use cuda_std::launch::{DisjointSlice, Kernel, SafeKernel};
 use cuda_std::vector::{f32x2, f32x4};
-use device::{Buffer, Device, LaunchConfig, Model, Properties, Result};
+use device::{Buffer, Device, LaunchConfig, Result};
 use kernels::launch as kernel;
 
+use crate::labs::in_flight::model;
 use crate::labs::launcher::Launcher;
 
 /// A word that a thread loads at once.
@@ -107,13 +108,6 @@ impl Increment {
             Self::F32x4(kernel) => resident_threads(device, kernel, launch, registers, fixed),
         }
     }
-}
-
-/// The model that launches are simulated for: without one, the simulator launches for an H200.
-/// `None` on a GPU.
-pub(super) fn model(device: &Properties) -> Option<&'static Model> {
-    let simulated = if device.is_gpu() { None } else { Some(device.simulates.unwrap_or("hopper")) };
-    simulated.and_then(Model::named)
 }
 
 /// As [`Increment::resident_threads`].

@@ -87,6 +87,7 @@ pub(crate) fn view(launches: Vec<Launched>, conclusions: Vec<String>, device: &P
     }
     let page = Page {
         occupancy: None,
+        engines: None,
         lanes: None,
         heading: Vec::new(),
         meanings: Vec::new(),

@@ -19,10 +19,10 @@ mod table;
 mod view;
 
 use maud::{Markup, PreEscaped, html};
-use picture::{Counted, ElementMaps, Plot, elements_svg, lanes_svg, memory_svg, occupancy_svg};
+use picture::{Counted, ElementMaps, elements_svg, engines_svg, lanes_svg, memory_svg, occupancy_svg, tiles_svg};
 use webpage::Place;
 
-use super::elements::{Elements, maps};
+use super::elements::{Elements, maps, tile_orders};
 use super::memory::{Charted, chart as memory_chart};
 use super::page::Page;
 use super::table::Table;
@@ -48,8 +48,9 @@ pub(super) struct Shown<'r> {
     pub page: &'r Page,
     /// The few columns that make a lab's point.
     pub first: Option<&'r Page>,
-    /// Its plots.
-    pub plots: Vec<Plot>,
+    /// Its plots, and what they are.
+    pub plots: Markup,
+    pub plotted: &'static str,
     /// Its rows, with the accesses and lines of each.
     pub variants: &'r [VariantReport],
     /// Whether pictures play their wavefronts.
@@ -64,7 +65,7 @@ pub(super) struct Shown<'r> {
 
 /// The part of a page about a run, in at most about this many bytes.
 pub(super) fn part(shown: &Shown<'_>, place: &Place, most: usize) -> Markup {
-    let Shown { page, first, plots, variants, plays, charted, elements, further } = shown;
+    let Shown { page, first, plots, plotted, variants, plays, charted, elements, further } = shown;
     let said = &first.unwrap_or(page).conclusions;
     let found: Vec<_> = variants.iter().flat_map(VariantReport::faults).collect();
     let counted = variants.iter().any(|variant| variant.on_page.is_some());
@@ -79,13 +80,21 @@ pub(super) fn part(shown: &Shown<'_>, place: &Place, most: usize) -> Markup {
             (place.card("What the checks found", &faults::list(&found)))
         }
         (place.card("Results", &results(*first, page, place)))
-        @if !plots.is_empty() { (place.card("Sweep", &webpage::plots(plots))) }
+        @if plots.0.contains("<svg") { (place.card(plotted, plots)) }
         (further)
         @if let Some(chart) = memory_chart(variants, *charted) {
             (place.card("What moves between the memories", &html! {
                 figure {
                     (PreEscaped(memory_svg(&chart)))
                     figcaption { "All of a launch, by its own counters: requests, bytes or passes, and hits." }
+                }
+            }))
+        }
+        @if let Some(orders) = tile_orders(variants) {
+            (place.card("Which tiles run together", &html! {
+                figure {
+                    (PreEscaped(tiles_svg(&orders)))
+                    figcaption { "The tiles of the result, shaded by when their blocks run." }
                 }
             }))
         }
@@ -163,6 +172,12 @@ fn drawings(page: &Page) -> Markup {
             figure {
                 (PreEscaped(occupancy_svg(chart)))
                 figcaption { "Blocks on a multiprocessor at once, each as wide as its part of the threads that fit." }
+            }
+        }
+        @if let Some(chart) = &page.engines {
+            figure {
+                (PreEscaped(engines_svg(chart)))
+                figcaption { "What runs copies and kernels, and when; a box is a chunk, a colour a stream." }
             }
         }
         @if let Some(chart) = &page.lanes {

@@ -5,8 +5,8 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use maud::{Markup, html};
-use picture::{Plot, Scene, elements_svg, memory_svg};
+use maud::{Markup, PreEscaped, html};
+use picture::{Scene, elements_svg, memory_svg, tiles_svg};
 use serde::Serialize;
 use simt::counts::AccessKind;
 use simt::requests::RequestedMemory;
@@ -16,7 +16,7 @@ use super::{other_orders, part, results, source};
 use crate::faults::Fault;
 use crate::labs::Showcase;
 use crate::lines::{Listed, ListedLine, Stepped};
-use crate::report::elements::{Elements, maps};
+use crate::report::elements::{Elements, maps, tile_orders};
 use crate::report::memory::{Charted, chart as memory_chart};
 use crate::report::page::Page;
 use crate::report::variant_report::VariantReport;
@@ -27,7 +27,8 @@ pub struct RunView {
     page: Page,
     /// The few columns that make a lab's point.
     first: Option<Page>,
-    plots: Vec<Plot>,
+    plots: Markup,
+    plotted: &'static str,
     goals: Vec<Judged>,
     /// Likewise at each step of the showcase's slider.
     stepped: Vec<Vec<Judged>>,
@@ -103,7 +104,7 @@ pub struct Picture {
 impl RunView {
     /// That of a lab, with its page's goals.
     pub(crate) fn of(report: LabReport, showcase: &Showcase) -> Self {
-        let (page, plots) = (Page::of(&report, true), report.plots());
+        let (page, plots, plotted) = (Page::of(&report, true), report.plots_on_page(), report.plotted());
         let further = other_orders(&report.orders, &Place::alone());
         let first = Some(Page::first(&report));
         let judge = |goal: &Goal| goal.judge(&report);
@@ -114,6 +115,7 @@ impl RunView {
             page,
             first,
             plots,
+            plotted,
             goals,
             stepped,
             variants: report.variants,
@@ -127,7 +129,8 @@ impl RunView {
         Self {
             page,
             first: None,
-            plots: Vec::new(),
+            plots: PreEscaped(String::new()),
+            plotted: "",
             goals: Vec::new(),
             stepped: Vec::new(),
             variants,
@@ -139,12 +142,13 @@ impl RunView {
 
     /// All of it at once, in at most about this many bytes.
     pub(super) fn part(self, place: &Place, most: usize) -> Markup {
-        let Self { page, plots, variants, charted, elements, further, .. } = self;
+        let Self { page, plots, plotted, variants, charted, elements, further, .. } = self;
         part(
             &super::Shown {
                 page: &page,
                 first: None,
                 plots,
+                plotted,
                 variants: &variants,
                 plays: false,
                 charted,
@@ -163,10 +167,20 @@ impl RunView {
             says: self.says().into_string(),
             goals: all(&self.goals),
             goals_of_steps: self.stepped.iter().map(|goals| all(goals)).collect(),
-            plots: webpage::plots(&self.plots).into_string(),
+            plots: self.plots.clone().into_string(),
             memory: memory_chart(&self.variants, self.charted).map_or(String::new(), |chart| memory_svg(&chart)),
             elements: maps(&self.variants, self.elements).map_or(String::new(), |maps| elements_svg(&maps)),
-            results: html! { (results(self.first.as_ref(), &self.page, &Place::alone())) (self.further) }.into_string(),
+            results: html! {
+                (results(self.first.as_ref(), &self.page, &Place::alone()))
+                @if let Some(orders) = tile_orders(&self.variants) {
+                    figure {
+                        (PreEscaped(tiles_svg(&orders)))
+                        figcaption { "The tiles of the result, shaded by when their blocks run." }
+                    }
+                 }
+                (self.further)
+            }
+            .into_string(),
             rows: self.variants.iter().map(row).collect(),
             executed: executed.sum(),
             stopped: self.variants.iter().any(|variant| variant.stopped.is_some()),
@@ -328,7 +342,7 @@ mod tests {
             }
             count += 1;
         }
-        assert_eq!(count, 8);
+        assert_eq!(count, 9);
         let (_, banks) = run("banks --rounds 1 --device sim", 1);
         assert!(banks.memory.is_empty() && banks.elements.is_empty());
         let (_, product) = run("matmul --m 32 --n 32 --k 32 --naive --tiled32 --device sim", 1);

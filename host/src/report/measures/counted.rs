@@ -130,6 +130,16 @@ pub const MOVED_OF_NEEDED: Measure =
     })
     .explained(explain::needed);
 
+/// The percentage of a format's places that holds no entry.
+pub const PADDED: Measure = Measure::new(Section::Counter, "padding", &["padding"], Lower, |variant| {
+    let percent = variant.fact("padding")?.as_f64()?;
+    Some(Cell::new(percent, if percent > 0.0 { units::percent(percent) } else { "0 %".to_owned() }))
+})
+.unit("%");
+
+/// The same alone.
+pub const PADDING: &[Measure] = &[PADDED];
+
 /// What a load takes, in the unit of the GPU.
 pub const A_LOAD: Measure =
     counter("load_cost", &["a load"], Lower, |counters| Some(Cell::number(Cost::of_loads(counters)?.per_request)))

@@ -63,6 +63,28 @@ pub const BEYOND_L1: Measure = modelled("bytes_from_beyond_l1", &["bytes from", 
 })
 .unit("bytes");
 
+/// Hits of reads in L2.
+pub const L2_READ_HITS: Measure = modelled("l2_read_hits_percent", &["L2 read", "hits %"], Higher, |counters| {
+    percent(counters.model?.caches.l2_read.hit_percent())
+})
+.unit("%")
+.explained(explain::caches);
+
+/// The bytes that are read from DRAM.
+pub const DRAM_READ: Measure = modelled("dram_read_bytes", &["DRAM", "read"], Lower, |counters| {
+    Some(bytes(counters.model?.caches.dram_read_bytes))
+})
+.unit("bytes");
+
+/// The same for each byte that must come from there.
+pub const DRAM_READ_OVER_IDEAL: Measure =
+    Measure::new(Section::Counter, "dram_read_over_ideal", &["DRAM read", "/ ideal"], Lower, |variant| {
+        let read = variant.counters?.model?.caches.dram_read_bytes;
+        let ideal = variant.fact("ideal_bytes")?.as_f64()?;
+        Some(Cell::number(read as f64 / ideal))
+    })
+    .explained(explain::ideal_dram);
+
 /// A model's caches and occupancy.
 pub const MODEL: &[Measure] = &[
     L1_HITS,
@@ -73,15 +95,8 @@ pub const MODEL: &[Measure] = &[
         Some(bytes(counted.caches.l2_to_l1_sectors * 32))
     })
     .unit("bytes"),
-    modelled("l2_read_hits_percent", &["L2 read", "hits %"], Higher, |counters| {
-        percent(counters.model?.caches.l2_read.hit_percent())
-    })
-    .unit("%")
-    .explained(explain::caches),
-    modelled("dram_read_bytes", &["DRAM", "read"], Lower, |counters| {
-        Some(bytes(counters.model?.caches.dram_read_bytes))
-    })
-    .unit("bytes"),
+    L2_READ_HITS,
+    DRAM_READ,
     modelled("dram_written_bytes", &["DRAM", "written"], Lower, |counters| {
         Some(bytes(counters.model?.caches.dram_write_bytes))
     })

@@ -2,7 +2,9 @@
 
 use cuda_std::vector::{f32x2, f32x4, f64x2, i32x2, i32x4, i64x2, u32x2, u32x4, u64x2};
 #[gpu_only]
-use cuda_std::{address_space, dependent_launch, mem, pipeline, shared::SharedAddress, shared::SharedCell, thread};
+use cuda_std::{
+    address_space, bulk, dependent_launch, mem, pipeline, shared::SharedAddress, shared::SharedCell, thread,
+};
 use cuda_std::{gpu_only, kernel};
 
 /// Adds up twelve loads of one float, each with another operator or priority, and stores the sum in
@@ -24,6 +26,7 @@ pub unsafe fn memory_operators(input: *const f32, output: *mut f32) {
         + mem::load_nc_no_allocate(input) // ptx: ld.global.nc.L1::no_allocate.f32
         + mem::load_evict_first(input) // ptx: ld.global.L1::evict_first.f32
         + mem::load_evict_last(input) // ptx: ld.global.L1::evict_last.f32
+        + mem::load_l2_evict_first(input) // ptx: ld.global.cg
         + mem::load_l2_evict_last(input) // ptx: ld.global.cg
         + mem::load_prefetch(input) // ptx: ld.global.L2::
         + mem::load_l2_evict_last_prefetch(input); // ptx: ld.global.L2::
@@ -135,6 +138,31 @@ pub unsafe fn memory_pipeline(input: *const f32x4, output: *mut f32x4, inside: u
         let place = 32 * part + 31 - t as usize;
         *output.add(place) = *stage.add(place);
     }
+}
+
+/// Reverses words that the copy engine brings; on a GPU without one it stops the launch.
+///
+/// # Safety
+/// One block of 32 threads. `input` and `output` have 32 words of 16 bytes.
+#[kernel(launch_bounds(32))]
+pub unsafe fn memory_bulk(input: *const f32x4, output: *mut f32x4) {
+    #[address_space(shared)]
+    static STAGE: SharedCell<[f32x4; 32]> = SharedCell::uninit();
+    #[address_space(shared)]
+    static ARRIVED: SharedCell<bulk::Barrier> = SharedCell::uninit();
+    let stage = STAGE.as_mut_ptr().cast::<f32x4>();
+    let (t, arrived) = (thread::thread_idx_x(), SharedAddress::of(ARRIVED.as_mut_ptr()));
+    if t == 0 {
+        bulk::init(arrived, 1);
+        bulk::show_writes();
+    }
+    thread::sync_threads();
+    if t == 0 {
+        bulk::arrive_and_expect(arrived, 512);
+        bulk::copy(SharedAddress::of(stage), input, 32, arrived);
+    }
+    while !bulk::is_complete(arrived, 0) {}
+    *output.add(t as usize) = *stage.add(31 - t as usize);
 }
 
 /// Replaces each number by three times itself and one more: launches that follow one another only

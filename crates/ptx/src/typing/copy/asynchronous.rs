@@ -47,7 +47,7 @@ fn copy_bytes(c: &mut Context<'_, '_>) -> Parsed<AsyncOp> {
     let at_l2_only = c.require(&[("ca", false), ("cg", true)], "`.ca` or `.cg`")?;
     c.require_of(SHARED, "`.shared`")?;
     c.require(&[("global", ())], "`.global`")?;
-    let has_policy = hints(c);
+    let (_, has_policy) = hints(c);
     c.finish_modifiers()?;
     let has_more = c.count() > 3 + usize::from(has_policy);
     operands_and_policy(c, 3 + usize::from(has_more), has_policy)?;

@@ -8,8 +8,8 @@ use crate::address::Access;
 use crate::instruction::AccessKind;
 use crate::machine::observe::{counters, trace};
 use crate::machine::state::{BlockLocation, Warp, Worker};
-use crate::model::{AccessOrigin, CacheHint, Multiprocessor};
-use crate::program::MemoryOperation;
+use crate::model::{AccessOrigin, CacheHint, Multiprocessor, priority_of};
+use crate::program::{Eviction, MemoryOperation};
 use crate::tensor_map::Piece;
 use crate::texture::Touched;
 
@@ -26,9 +26,14 @@ pub(in crate::machine) fn request(
 ) {
     let BlockLocation { multiprocessor: index, first_warp } = worker.block.location;
     let Some(modelled) = &mut worker.modelled else { return };
-    let &MemoryOperation { kind, hint, place, .. } = operation;
+    let &MemoryOperation { kind, hint, eviction, place, .. } = operation;
     let before = trace::before(modelled, index, place);
     let multiprocessor = &mut modelled.multiprocessors[index];
+    multiprocessor.priority = match eviction {
+        Eviction::Priority(priority) => priority,
+        // PTX leaves open what happens if the lanes differ.
+        Eviction::Policy(row) => priority_of(warp.registers.wide(row)[access.mask.trailing_zeros() as usize % 32]),
+    };
     let number = first_warp + u64::from(warp.index);
     match space {
         Space::Global if hint == CacheHint::ReadOnly && multiprocessor.has_read_only_cache() => {

@@ -183,8 +183,11 @@ fn residents<'l>(launched: &'l RunningLaunch<'l>, placement: &Placement) -> Vec<
         neighbourhoods.iter().map(Neighbourhood::blocks_per_multiprocessor).max().unwrap_or(0) as u64;
     let resident = |neighbourhood: &Neighbourhood| {
         let multiprocessors = &neighbourhood.multiprocessors;
-        let multiprocessor =
-            |&position| Multiprocessor::new(model, position, occupancy.carveout, launched.launch.load_caching);
+        let multiprocessor = |&position| {
+            let mut new = Multiprocessor::new(model, position, occupancy.carveout, launched.launch.load_caching);
+            new.window = launched.launch.window;
+            new
+        };
         let slot = |cluster| {
             let mut slot = Slot::new(launched, None);
             slot.worker.observed = true;

@@ -8,6 +8,7 @@ use ptx::{
 
 use super::function::{COUNTED, Decoded, FunctionDecoder};
 use crate::lanes::{self, Update};
+use crate::model::policy_of;
 use crate::program::access::Order;
 use crate::program::asynchronous::Asynchronous;
 use crate::program::code::{Action, ClusterBarrier};
@@ -18,16 +19,18 @@ impl FunctionDecoder<'_, '_> {
     /// Decodes one instruction: emits the step that is counted, and its helpers.
     pub(super) fn instruction(&mut self, op: &Op) -> Decoded<()> {
         match op {
-            Op::Load { space, ordering, scope, cache, non_coherent, uniform, ty, dsts, address } => {
+            Op::Load { space, ordering, scope, cache, eviction, non_coherent, uniform, ty, dsts, address } => {
                 let volatile = *ordering == Ordering::Weak && *cache == CacheOperator::Volatile;
                 let order = Order::new(if volatile { Ordering::Volatile } else { *ordering }, *scope);
                 let order = Order { read_only: *non_coherent || *uniform, ..order };
                 let hint = super::memory::hint(*ordering, *cache, *non_coherent);
-                self.load((*space, *address), *ty, dsts, (order, hint), *uniform)
+                let eviction = self.eviction(*cache, *eviction)?;
+                self.load((*space, *address), *ty, dsts, (order, hint, eviction), *uniform)
             }
-            // How a store is cached does not matter: it goes through to L2.
-            Op::Store { space, ordering, scope, cache: _, ty, srcs, address } => {
-                self.store(*space, *ty, srcs, *address, Order::new(*ordering, *scope))
+            // Whether L1 caches a store does not matter: it goes through to L2.
+            Op::Store { space, ordering, scope, cache, eviction, ty, srcs, address } => {
+                let eviction = self.eviction(*cache, *eviction)?;
+                self.store((*space, *address), *ty, srcs, (Order::new(*ordering, *scope), eviction))
             }
             Op::Atomic { space, op, ordering, scope, ty, flush_subnormals, is_reduction: _, dst, address, a, b } => {
                 let update = Update { op: *op, ty: *ty, flush: *flush_subnormals };
@@ -50,8 +53,7 @@ impl FunctionDecoder<'_, '_> {
                 let reach = self.atomic_target(*space, *address)?;
                 self.atomic_vector(reach, update, dsts, srcs, Order::atomic(*ordering, *scope))
             }
-            // The hardware's encoding is undocumented; any policy may be zero.
-            Op::CreatePolicy { dst } => self.copy(Type::B64, *dst, Operand::Integer(0)),
+            Op::CreatePolicy { dst, priority } => self.copy(Type::B64, *dst, Operand::Integer(policy_of(*priority))),
             Op::Fence { ordering: _, scope, proxies: Some(FenceProxies::AcquireTensorMap(map)) } => {
                 self.acquire_tensor_map(*map, *scope)
             }

@@ -2,8 +2,8 @@
 //! variables of functions.
 
 use ptx::{
-    Address, AddressBase, AtomicOp, CacheOperator, Destination, FenceProxies, Kind, Mode, Operand, Ordering, Scope,
-    Space, Type,
+    Address, AddressBase, AtomicOp, CacheOperator, Destination, EvictionHint, EvictionPriority, FenceProxies, Kind,
+    Mode, Operand, Ordering, Scope, Space, Type,
 };
 
 use super::function::{COUNTED, Decoded, FunctionDecoder, HELPER, Storage};
@@ -11,7 +11,7 @@ use crate::error::LoadErrorReason;
 use crate::instruction::AccessKind;
 use crate::lanes::{self, FIXED, Handler, Operands, Update, has_atomic, lanes};
 use crate::model::CacheHint;
-use crate::program::access::{AddressOperand, Atomic, Fence, Load, MemoryOperation, Order, Store};
+use crate::program::access::{AddressOperand, Atomic, Eviction, Fence, Load, MemoryOperation, Order, Store};
 use crate::program::code::{Action, Constant, Rows};
 use crate::program::inspection::Rule;
 
@@ -134,7 +134,7 @@ impl FunctionDecoder<'_, '_> {
         (space, address): (Space, Address),
         ty: Type,
         dsts: &[Destination],
-        (order, hint): (Order, CacheHint),
+        (order, hint, eviction): (Order, CacheHint, Eviction),
         is_uniform: bool,
     ) -> Decoded<()> {
         let vector = || LoadErrorReason::Unsupported { what: format!("loads of {} times .{}", dsts.len(), ty.name()) };
@@ -165,7 +165,7 @@ impl FunctionDecoder<'_, '_> {
                     dsts.iter().flat_map(|&dst| [dst, dst].into_iter().take(destinations.len() / dsts.len()));
                 self.uses.load(self.builder.instructions.len(), &of_elements.collect::<Vec<_>>());
                 let plain = MemoryOperation::new(self.origin, AccessKind::Load, element * count);
-                let operation = MemoryOperation { element, order, hint, ..plain };
+                let operation = MemoryOperation { element, order, hint, eviction, ..plain };
                 self.emit(COUNTED, Action::Load(Box::new(Load { operation, reach, count, rows, wide, signed })));
                 if is_uniform {
                     self.inspect(Rule::UniformAddress { reach });
@@ -227,11 +227,10 @@ impl FunctionDecoder<'_, '_> {
 
     pub(super) fn store(
         &mut self,
-        space: Space,
+        (space, address): (Space, Address),
         ty: Type,
         srcs: &[Operand],
-        address: Address,
-        order: Order,
+        (order, eviction): (Order, Eviction),
     ) -> Decoded<()> {
         let target = self.target(space, address)?;
         let mut sources = Vec::new();
@@ -253,7 +252,7 @@ impl FunctionDecoder<'_, '_> {
             Target::Memory(reach) => {
                 let rows = std::array::from_fn(|index| sources.get(index).copied().unwrap_or(0));
                 let plain = MemoryOperation::new(self.origin, AccessKind::Store, element * count);
-                let operation = MemoryOperation { element, order, ..plain };
+                let operation = MemoryOperation { element, order, eviction, ..plain };
                 self.emit(COUNTED, Action::Store(Box::new(Store { operation, reach, count, rows })));
             }
             Target::Kernel(_) => {
@@ -292,6 +291,17 @@ impl FunctionDecoder<'_, '_> {
         };
         self.emit(counted, Action::Lanes(handler, Operands { d, a: d, b: a, c, ..Operands::default() }));
         Ok(())
+    }
+
+    /// What a load or store asks of L2. Streaming data is evicted first (PTX ISA, "Cache Operators").
+    pub(super) fn eviction(&mut self, cache: CacheOperator, hint: EvictionHint) -> Decoded<Eviction> {
+        Ok(match hint {
+            EvictionHint::Policy(policy) => Eviction::Policy(self.value(policy, Type::B64)?),
+            EvictionHint::Priority(EvictionPriority::Unchanged) if cache == CacheOperator::Streaming => {
+                Eviction::Priority(EvictionPriority::First)
+            }
+            EvictionHint::Priority(priority) => Eviction::Priority(priority),
+        })
     }
 
     /// What an atomic operation changes.

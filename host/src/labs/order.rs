@@ -1,0 +1,158 @@
+//! The order in which blocks take the tiles of a product, and a table that L2 keeps beside a stream.
+//! The kernels and what they show are in `kernels::order` and `kernels::order_table`; `product` and
+//! `passes` have what each part runs, `table` the variants.
+
+mod passes;
+mod product;
+mod table;
+
+use std::sync::OnceLock;
+
+use common::random::Random;
+use device::{Device, Error, Result};
+use serde_json::{Value, json};
+
+use passes::Passes;
+use product::Product;
+pub use table::Options;
+use table::{CONCLUSIONS, FIRST, K, M, MEANINGS, N, PASSES, SHOWCASE, TABLE, Way};
+
+use super::inputs::{DefaultSize, HostMatrix, bytes_of, check_matrix, check_room, named};
+use super::lab::{Lab, Plan};
+use super::models::{is_plain, stand_in};
+use super::settings::Settings;
+use super::showcase::Showcase;
+use super::variants::VariantSpec;
+use crate::report::{Conclusion, FirstScreen, Meaning, Subject};
+
+/// The lab: a product, and a table beside a stream.
+pub struct Order {
+    options: Options,
+    product: Product,
+    passes: Passes,
+    /// Whether launches are shaped for the multiprocessors of the models that stand in.
+    as_models: bool,
+}
+
+/// The data on a device.
+pub struct Data {
+    product: product::OnDevice,
+    passes: passes::OnDevice,
+}
+
+impl Lab for Order {
+    const NAME: &'static str = "order";
+    const ABOUT: &'static str = "Blocks and L2: which tiles run together, and which lines are kept";
+    const SUBJECTS: &'static [Subject] = &[Subject::GlobalLoadTotals, Subject::GlobalLoadRequests];
+    const FIRST: FirstScreen = FIRST;
+    const CONCLUSIONS: &'static [Conclusion] = CONCLUSIONS;
+    const SIZES: &'static [(&'static str, DefaultSize)] =
+        &[("m", M), ("n", N), ("k", K), ("entries", TABLE), ("passes", PASSES)];
+    const SHAPED: bool = true;
+    const SHOWCASE: Showcase = SHOWCASE;
+    const MEANINGS: fn() -> Vec<Meaning> = || MEANINGS.to_vec();
+    type Options = Options;
+    type Data = Data;
+
+    fn new(device: &Device, options: Options, settings: &Settings) -> Result<Self> {
+        let mut random = Random::new(settings.seed);
+        let chosen = options.ways.chosen();
+        let asks = |way: &VariantSpec<Way>| options.ways.any() && matches!(way.of, Way::Passes(..));
+        if let Some(way) = chosen.iter().find(|way| asks(way) && !way.of.fits(device)) {
+            let flag = format!("--{}", way.flag);
+            return Err(Error::request(&flag, "L2 has no priorities before compute capability 8.0; leave it out"));
+        }
+        let table = options.entries.map_or_else(|| TABLE.on(device), u64::from);
+        let passes = options.passes.map_or_else(|| PASSES.on(device), u64::from);
+        if !table.is_multiple_of(4) {
+            let problem = format!("{table} is not a multiple of 4, as the loads need it");
+            return Err(Error::request("--entries", problem));
+        }
+        let room = |[m, n, k]: [u64; 3]| {
+            let factors = bytes_of::<f32>(&[m, k]).saturating_add(bytes_of::<f32>(&[k, n]));
+            let result = bytes_of::<f32>(&[m, n]);
+            let stream = bytes_of::<u32>(&[table, passes.saturating_add(1)]);
+            let on_device = factors.saturating_add(result).saturating_add(stream);
+            // On the host the reference, in more precision, and a result.
+            let on_host = on_device.saturating_add(result.saturating_mul(3));
+            let what = format!("a product of {m} x {k} and {k} x {n}, and {passes} passes over {table} numbers");
+            check_room(device, &what, on_device, on_host)
+        };
+        let (a, b) = match &options.input {
+            Some(path) => {
+                let a = HostMatrix::read(path)?;
+                let b = match &options.input_b {
+                    Some(path) => Some(HostMatrix::read(path)?),
+                    None => None,
+                };
+                if let (Some(b), Some(path)) = (&b, &options.input_b) {
+                    check_matrix(path, b, Some(a.columns), None, "B has as many rows as A has columns")?;
+                }
+                let columns = b.as_ref().map_or(a.rows, |b| b.columns);
+                room([a.rows, columns, a.columns].map(|extent| extent as u64))?;
+                let b = b.unwrap_or_else(|| HostMatrix::random(a.columns as u64, a.rows as u64, &mut random));
+                (a, b)
+            }
+            None => {
+                let [m, n, k] = [(options.m, M), (options.n, N), (options.k, K)]
+                    .map(|(given, size)| given.map_or_else(|| size.on(device), u64::from));
+                room([m, n, k])?;
+                (HostMatrix::random(m, k, &mut random), HostMatrix::random(k, n, &mut random))
+            }
+        };
+        let product = Product { a, b, seed: settings.seed, side: options.side, expected: OnceLock::new() };
+        product.check_grid()?;
+        let passes = Passes::random(table as usize, passes as usize, &mut random);
+        let as_models = is_plain(device) && device.multiprocessors() == device.shaped_for(None).multiprocessors();
+        Ok(Self { options, product, passes, as_models })
+    }
+
+    fn parameters(&self) -> Value {
+        let [m, n, k] = self.product.extents();
+        let Options { input, input_b, side, .. } = &self.options;
+        let (input, input_b) = (named(input.as_ref()), named(input_b.as_ref()));
+        let (entries, passes) = (self.passes.table.len(), self.passes.count());
+        let multiprocessors = self.as_models.then_some("the models'");
+        json!({
+            "m": m, "n": n, "k": k, "side": side, "entries": entries, "passes": passes,
+            "input": input, "input_b": input_b, "multiprocessors": multiprocessors,
+        })
+    }
+
+    fn chooses_rows(&self) -> bool {
+        self.options.ways.any()
+    }
+
+    fn plan<'a>(&'a self, device: &Device) -> Result<Plan<'a, Data>> {
+        let (small, keeping) = (stand_in(device, SMALL)?, stand_in(device, KEEPING)?);
+        let on = |model: &'static str, stand_in: &Option<Device>| match stand_in {
+            Some(device) => (device.clone(), Some(model)),
+            None => (device.clone(), None),
+        };
+        let (tiles, table) = (on(SMALL, &small), on(KEEPING, &keeping));
+        let data = Data { product: self.product.place(&tiles.0)?, passes: self.passes.place(&table.0)? };
+        let ways = self.options.ways.chosen().into_iter();
+        let ways = ways.filter(|way| self.options.ways.any() || way.of.fits(device));
+        let variants = ways.map(|way| {
+            let (variant, (on, model)) = match way.of {
+                Way::Tiles(tiles_of) => (self.product.variant(way.name, tiles_of, &tiles.0), &tiles),
+                Way::Passes(kernel, keeps) => (self.passes.variant(way.name, kernel, keeps), &table),
+            };
+            match model {
+                Some(model) => variant.axis("model", *model).on(on.clone()),
+                None => variant,
+            }
+        });
+        Ok(Plan::new(data, variants.collect()))
+    }
+
+    fn reset(&self, data: &mut Data) -> Result<()> {
+        data.product.c.poison()?;
+        data.passes.sums.poison()
+    }
+}
+
+/// The models that replace the plain simulator, which has no caches: a small L2, for a product that the
+/// simulator computes in seconds; and the smallest whose GPU has priorities.
+const SMALL: &str = "fermi";
+const KEEPING: &str = "rtx4060";

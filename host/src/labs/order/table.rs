@@ -1,0 +1,193 @@
+//! The table of the lab: its variants, its flags, and what it concludes.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use device::Device;
+use kernels::order::TILE;
+use kernels::order_table as kernel;
+
+use super::passes::Kernel;
+use crate::flag_values::whole_number;
+use crate::labs::inputs::DefaultSize;
+use crate::labs::models::is_plain;
+use crate::labs::showcase::{Showcase, Slider};
+use crate::labs::variants::{Chosen, VariantSpec, Variants, variant};
+use crate::report::Gap::{AsFast, Of};
+use crate::report::measures::{DRAM_READ, DRAM_READ_OVER_IDEAL, L2_READ_HITS};
+use crate::report::{Bound, Conclusion, FirstScreen, Goal, Holds, Meaning, Row, Section, Target};
+
+/// Each factor is larger than L2: than the 768 KiB of a C2050 on the simulator, and an H200's 60 MiB.
+pub(super) const M: DefaultSize = DefaultSize { on_gpu: 8192, on_simulator: 512 };
+pub(super) const N: DefaultSize = DefaultSize { on_gpu: 8192, on_simulator: 512 };
+pub(super) const K: DefaultSize = DefaultSize { on_gpu: 2048, on_simulator: 416 };
+/// Two thirds of L2: 16 MiB of 24, and of an H200's, where each half keeps a copy, 20 of 60.
+pub(super) const TABLE: DefaultSize = DefaultSize { on_gpu: 5 << 20, on_simulator: 4 << 20 };
+pub(super) const PASSES: DefaultSize = DefaultSize { on_gpu: 16, on_simulator: 4 };
+
+/// The order of tiles.
+#[derive(Clone, Copy)]
+pub(super) enum TileWalk {
+    Rows,
+    Squares,
+    Curve,
+}
+
+/// What a row runs.
+#[derive(Clone, Copy)]
+pub(super) enum Way {
+    /// The product in this order.
+    Tiles(TileWalk),
+    /// The passes over the table by this kernel, and whether with an access policy window.
+    Passes(&'static Kernel, bool),
+}
+
+impl Way {
+    /// Whether the device can do it. Blocks have a thread for each element of a tile, and priorities came
+    /// with compute capability 8.0.
+    pub(super) fn fits(self, device: &Device) -> bool {
+        let asks = match self {
+            Self::Passes(kernel, window) => {
+                window || [kernel::order_table_first.name(), kernel::order_table_last.name()].contains(&kernel.name())
+            }
+            Self::Tiles(_) => return is_plain(device) || device.properties().max_threads_per_block >= TILE * TILE,
+        };
+        !asks || is_plain(device) || device.properties().compute_capability.major >= 8
+    }
+}
+
+const fn passes(name: &'static str, help: &'static str, kernel: &'static Kernel) -> VariantSpec<Way> {
+    variant(name, help, Way::Passes(kernel, false))
+}
+
+impl Variants for Way {
+    const TITLE: &'static str = "Variants";
+    const TABLE: &'static [VariantSpec<Self>] = &[
+        variant("row-by-row", "The tiles of a product, row by row", Self::Tiles(TileWalk::Rows)),
+        variant("squares", "In bands of --side rows, each column by column", Self::Tiles(TileWalk::Squares)),
+        variant("curve", "Along Hilbert's curve", Self::Tiles(TileWalk::Curve)),
+        passes("table", "Passes over a table, each beside another part of a stream", &kernel::order_table),
+        passes("streaming", "The same; the stream is loaded with ld.cs: read once", &kernel::order_table_streaming),
+        passes("evict-first", "The stream has a policy: L2 is to evict it first", &kernel::order_table_first),
+        passes("evict-last", "The table has a policy: L2 is to evict it last", &kernel::order_table_last),
+        variant(
+            "window",
+            "The launch has an access policy window: the table",
+            Self::Passes(&kernel::order_table, true),
+        ),
+    ];
+}
+
+/// What the names of the rows mean.
+pub(super) const MEANINGS: &[Meaning] = &[
+    ("row-by-row", "Blocks take the tiles of a product row by row"),
+    ("squares", "In bands of --side rows of tiles, each band column by column"),
+    ("curve", "Along Hilbert's curve"),
+    ("table", "Each pass reads a table and another part of a stream, without hints"),
+    ("streaming", "The stream with ld.cs: expected to be read once"),
+    ("evict-first", "The stream with a policy: L2 evicts it first"),
+    ("evict-last", "The table with a policy: L2 evicts it last"),
+    ("window", "The launch with an access policy window: L2 keeps the table"),
+    ("model", "The simulator without a model has no L2: a C2050's is small, and an RTX 4060's has priorities"),
+];
+
+/// The flags of `host order`.
+#[derive(Args, Clone, Debug)]
+pub struct Options {
+    #[command(flatten)]
+    pub(super) ways: Chosen<Way>,
+    /// Rows of A and of the product
+    #[arg(long, value_name = "NUMBER", value_parser = whole_number(1, u32::MAX))]
+    pub(super) m: Option<u32>,
+    /// Columns of B and of the product
+    #[arg(long, value_name = "NUMBER", value_parser = whole_number(1, u32::MAX))]
+    pub(super) n: Option<u32>,
+    /// Columns of A and rows of B
+    #[arg(long, value_name = "NUMBER", conflicts_with = "input", value_parser = whole_number(1, u32::MAX))]
+    pub(super) k: Option<u32>,
+    /// Rows of tiles in a band of squares
+    #[arg(long, value_name = "NUMBER", default_value_t = 8, value_parser = whole_number(1, 4096u32))]
+    pub(super) side: u32,
+    /// Numbers in the table, of 4 bytes each; a multiple of 4
+    #[arg(long, value_name = "NUMBER", value_parser = whole_number(4, 1u32 << 30))]
+    pub(super) entries: Option<u32>,
+    /// Passes over the table, each beside as much of the stream
+    #[arg(long, value_name = "NUMBER", value_parser = whole_number(1, 4096u32))]
+    pub(super) passes: Option<u32>,
+    /// Take A from this NumPy file, a float32 matrix, instead of a random one
+    #[arg(long, value_name = "A.npy", conflicts_with_all = ["m", "n"])]
+    pub(super) input: Option<PathBuf>,
+    /// Take B from this NumPy file; otherwise B is random, and as wide as A is high
+    #[arg(long, value_name = "B.npy", requires = "input")]
+    pub(super) input_b: Option<PathBuf>,
+}
+
+const ROWS: Row = Row::Named("row-by-row");
+const SQUARES: Row = Row::Named("squares");
+const CURVE: Row = Row::Named("curve");
+const PLAIN: Row = Row::Named("table");
+const KEPT: Row = Row::Named("evict-last");
+
+/// What a terminal shows first.
+pub(super) const FIRST: FirstScreen = FirstScreen {
+    axes: &["model"],
+    columns: &[L2_READ_HITS.among(Section::Counter), DRAM_READ.among(Section::Counter), DRAM_READ_OVER_IDEAL],
+    words: &[
+        ("squares", "bands of --side rows"),
+        ("curve", "Hilbert's"),
+        ("table", "no hints"),
+        ("streaming", "stream by ld.cs"),
+        ("evict-first", "the stream"),
+        ("evict-last", "the table"),
+        ("window", "over the table"),
+    ],
+    removes: &[],
+    left_out: &[],
+};
+
+pub(super) const CONCLUSIONS: &[Conclusion] = &[
+    Conclusion::new(
+        "In squares the product is {} as row by row, along the curve {}. The passes over the table that is to be evicted last are {} \
+         as those without a hint.",
+        &[AsFast(SQUARES, ROWS), AsFast(CURVE, ROWS), AsFast(KEPT, PLAIN)],
+    ),
+    Conclusion::new(
+        "Blocks that run together should share rows and columns: in squares they read {} from DRAM, along a curve {}, row by row {}, \
+         with the same loads. A table beside a stream is read anew in each pass, {} from DRAM in all; {} if L2 evicts it last.",
+        &[
+            Of(SQUARES, &DRAM_READ),
+            Of(CURVE, &DRAM_READ),
+            Of(ROWS, &DRAM_READ),
+            Of(PLAIN, &DRAM_READ),
+            Of(KEPT, &DRAM_READ),
+        ],
+    )
+    .holds(&[Holds::More(2, 0), Holds::More(2, 1), Holds::More(3, 4)]),
+    Conclusion::new(
+        "Blocks that run together should share rows and columns: in squares they read {} from DRAM, row by row {}, with the same \
+         loads.",
+        &[Of(SQUARES, &DRAM_READ), Of(ROWS, &DRAM_READ)],
+    )
+    .holds(&[Holds::More(1, 0), Holds::If(|report| KEPT.find(report).is_none())]),
+    Conclusion::new(
+        "A table beside a stream is read anew in each pass, {} from DRAM in all; {} if L2 evicts it last.",
+        &[Of(PLAIN, &DRAM_READ), Of(KEPT, &DRAM_READ)],
+    )
+    .holds(&[Holds::More(0, 1), Holds::If(|report| SQUARES.find(report).is_none())]),
+];
+
+pub(super) const SHOWCASE: Showcase = Showcase {
+    start: &[("device", "sim:fermi"), ("row-by-row", ""), ("squares", "")],
+    row: "squares",
+    slider: Some(Slider { flag: "side", title: "rows of tiles in a band", range: (1, 16, 1), other: 8, with: "" }),
+    goals: &[Goal {
+        ask: "Read each byte of the factors from DRAM at most twice.",
+        row: SQUARES,
+        measure: &DRAM_READ_OVER_IDEAL,
+        unit: " times the bytes needed",
+        bound: Bound::AtMost(Target::Number(2.0)),
+        except: &[],
+    }],
+    tabled: true,
+    ..Showcase::DEFAULTS
+};

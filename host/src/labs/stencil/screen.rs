@@ -1,0 +1,94 @@
+//! What a terminal shows first of the lab, what the lab concludes, and what its page begins with.
+
+use crate::labs::showcase::{Showcase, Steps};
+use crate::report::Gap::{AsFast, Of};
+use crate::report::measures::{FROM_DRAM, FROM_L2, L1_HITS, LOADS_FOR_RESULTS, SHARED_LOADS_FOR_RESULTS};
+use crate::report::{Bound, Conclusion, FirstScreen, Goal, Holds, Row, Section, Target};
+
+const GLOBAL_5: Row = Row::Named("global-5");
+const SHARED_5: Row = Row::Named("shared-5");
+const GLOBAL_25: Row = Row::Named("global-25");
+const SHARED_25: Row = Row::Named("shared-25");
+const REGISTERS_25: Row = Row::Named("registers-25");
+const WIDE_25: Row = Row::Named("wide-25");
+const GLOBAL_7: Row = Row::Named("global-7");
+const REGISTERS_7: Row = Row::Named("registers-7");
+const WIDE_7: Row = Row::Named("wide-7");
+
+/// What a terminal shows first.
+pub(super) const FIRST: FirstScreen = FirstScreen {
+    axes: &[],
+    columns: &[LOADS_FOR_RESULTS, SHARED_LOADS_FOR_RESULTS, L1_HITS.among(Section::Counter), FROM_L2, FROM_DRAM],
+    words: &[
+        ("global-N", "straight"),
+        ("shared-N", "a tile"),
+        ("registers-25", "a tile, 4 a thread"),
+        ("registers-7", "along z"),
+        ("both-7", "a tile along z"),
+        ("texture-N", "by a texture"),
+        ("wide-N", "16-byte words"),
+    ],
+    removes: &[],
+    left_out: &[],
+};
+
+pub(super) const CONCLUSIONS: &[Conclusion] = &[
+    Conclusion::new(
+        "Through a tile in shared memory, 5 points are {} as straight from global memory, and 25 points {}; with four results a \
+         thread {}. Seven points of a volume are {} with a walk along z, and {} with words of 16 bytes, too.",
+        &[
+            AsFast(SHARED_5, GLOBAL_5),
+            AsFast(SHARED_25, GLOBAL_25),
+            AsFast(REGISTERS_25, GLOBAL_25),
+            AsFast(REGISTERS_7, GLOBAL_7),
+            AsFast(WIDE_7, GLOBAL_7),
+        ],
+    ),
+    Conclusion::new(
+        "Caches catch most neighbours: L1 finds {} % of what 25 points load straight from global memory, in {} loads for 32 results. From \
+         a tile in shared memory that still takes {} loads; if a thread keeps values for four results in registers, {}, and with words \
+         of 16 bytes {}. In a volume L2 sends each value {} times; with a walk along z {} times.",
+        &[
+            Of(GLOBAL_25, &L1_HITS),
+            Of(GLOBAL_25, &LOADS_FOR_RESULTS),
+            Of(SHARED_25, &SHARED_LOADS_FOR_RESULTS),
+            Of(REGISTERS_25, &SHARED_LOADS_FOR_RESULTS),
+            Of(WIDE_25, &LOADS_FOR_RESULTS),
+            Of(GLOBAL_7, &FROM_L2),
+            Of(REGISTERS_7, &FROM_L2),
+        ],
+    )
+    .holds(&[Holds::More(2, 3), Holds::More(3, 4), Holds::More(5, 6)]),
+    Conclusion::new(
+        "In a volume L2 sends each value {} times; with a walk along z, which keeps planes in registers, {} times.",
+        &[Of(GLOBAL_7, &FROM_L2), Of(REGISTERS_7, &FROM_L2)],
+    )
+    .holds(&[Holds::More(0, 1), Holds::If(|report| GLOBAL_25.find(report).is_none())]),
+];
+
+pub(super) const SHOWCASE: Showcase = Showcase {
+    start: &[("points", "7"), ("volume", "32,32,128")],
+    row: "global-7",
+    beside: "",
+    access: "global load",
+    charted: Some(("global-7", "registers-7")),
+    steps: Some(Steps {
+        title: "seven points",
+        rows: &[
+            ("global-7", "straight"),
+            ("shared-7", "a tile of a plane"),
+            ("registers-7", "along z in registers"),
+            ("both-7", "a tile along z"),
+            ("wide-7", "16-byte words along z"),
+        ],
+    }),
+    goals: &[Goal {
+        ask: "Load less than two words for each result.",
+        row: GLOBAL_7,
+        measure: &LOADS_FOR_RESULTS,
+        unit: " loads of a warp for 32 results",
+        bound: Bound::AtMost(Target::Number(2.0)),
+        except: &[],
+    }],
+    ..Showcase::DEFAULTS
+};
