@@ -253,13 +253,14 @@ fn any_kernel_has_a_page_with_what_checks_found() {
 
 #[test]
 #[ignore = "long: `.ci/run` runs it"]
-fn the_course_is_one_page_below_two_megabytes() {
+fn the_course_is_one_page_of_some_megabytes() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("course.html");
     host("course --device sim --report").arg(&file).assert().success();
     let page = Page::read(&file);
     page.check();
-    assert!(page.text.len() < 2_000_000, "{} bytes", page.text.len());
+    // 90 KB for each lab.
+    assert!(page.text.len() < 28 * 90_000, "{} bytes", page.text.len());
     assert_eq!(page.texts(".says p")[0], "28 of 28 labs are right on the simulator.");
     let labs: Vec<String> =
         page.texts(".lab > summary").iter().map(|it| it.split(' ').next().unwrap().to_owned()).collect();

@@ -10,9 +10,9 @@ use crate::plot::{Axis, number};
 pub struct Roofline {
     /// What is shown: the GPU, and where the heights come from.
     pub title: String,
-    /// What the arithmetic units reach, in GFLOP/s.
+    /// What the arithmetic units reach, in TFLOP/s.
     pub arithmetic: Roof,
-    /// What memories reach, in GB/s; the slowest first.
+    /// What memories reach, in TB/s; the slowest first.
     pub memories: Vec<Roof>,
     /// The kernels.
     pub kernels: Vec<RooflineKernel>,
@@ -34,9 +34,9 @@ pub struct RooflineKernel {
     pub name: String,
     /// Kernels of one group have one mark.
     pub group: usize,
-    /// Its operations in a second, in GFLOP/s; `None` if no time is known: then it is drawn at its
+    /// Its operations in a second, in TFLOP/s; `None` if no time is known: then it is drawn at its
     /// lowest roof.
-    pub gflops: Option<f64>,
+    pub tflops: Option<f64>,
     /// Its operations for each byte, of each memory in turn.
     pub intensities: Vec<f64>,
 }
@@ -52,7 +52,7 @@ impl Roofline {
 
     /// How high a kernel is drawn.
     pub(crate) fn height(&self, kernel: &RooflineKernel) -> f64 {
-        kernel.gflops.unwrap_or_else(|| self.roof(kernel).1)
+        kernel.tflops.unwrap_or_else(|| self.roof(kernel).1)
     }
 
     /// The axes of intensities and of operations in a second.
@@ -86,12 +86,12 @@ impl Roofline {
     /// A kernel's numbers, in words.
     pub(crate) fn said(&self, kernel: &RooflineKernel) -> String {
         let (roof, most) = self.roof(kernel);
-        let reached = match kernel.gflops {
-            Some(gflops) if most > 0.0 => {
-                format!("{} GFLOP/s, {:.0} % of what {roof} allows", number(gflops), 100.0 * gflops / most)
+        let reached = match kernel.tflops {
+            Some(tflops) if most > 0.0 => {
+                format!("{} TFLOP/s, {:.0} % of what {roof} allows", number(tflops), 100.0 * tflops / most)
             }
-            Some(gflops) => format!("{} GFLOP/s", number(gflops)),
-            None => format!("at most {} GFLOP/s, by {roof}", number(most)),
+            Some(tflops) => format!("{} TFLOP/s", number(tflops)),
+            None => format!("at most {} TFLOP/s, by {roof}", number(most)),
         };
         let each = self.memories.iter().zip(&kernel.intensities);
         let each: Vec<_> =
@@ -106,7 +106,7 @@ impl Roofline {
 
     /// The roofs in words.
     pub(crate) fn roofs(&self) -> Vec<String> {
-        let memories = self.memories.iter().map(|memory| format!("{}: {} GB/s", memory.name, number(memory.rate)));
-        memories.chain([format!("{}: {} GFLOP/s", self.arithmetic.name, number(self.arithmetic.rate))]).collect()
+        let memories = self.memories.iter().map(|memory| format!("{}: {} TB/s", memory.name, number(memory.rate)));
+        memories.chain([format!("{}: {} TFLOP/s", self.arithmetic.name, number(self.arithmetic.rate))]).collect()
     }
 }

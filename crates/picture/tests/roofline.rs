@@ -6,21 +6,21 @@ fn roof(name: &str, rate: f64) -> Roof {
     Roof { name: name.into(), rate }
 }
 
-fn kernel(name: &str, gflops: Option<f64>, intensities: [f64; 2]) -> RooflineKernel {
-    RooflineKernel { name: name.into(), group: 0, gflops, intensities: intensities.into() }
+fn kernel(name: &str, tflops: Option<f64>, intensities: [f64; 2]) -> RooflineKernel {
+    RooflineKernel { name: name.into(), group: 0, tflops, intensities: intensities.into() }
 }
 
 fn drawn(kernels: Vec<RooflineKernel>) -> Roofline {
     Roofline {
-        title: "GFLOP/s, by arithmetic intensity: a GPU, times predicted".into(),
-        arithmetic: roof("FP32", 64_000.0),
-        memories: vec![roof("DRAM", 4000.0), roof("L2", 8000.0)],
+        title: "TFLOP/s, by arithmetic intensity: a GPU, times predicted".into(),
+        arithmetic: roof("FP32", 64.0),
+        memories: vec![roof("DRAM", 4.0), roof("L2", 8.0)],
         kernels,
     }
 }
 
 fn two() -> Roofline {
-    drawn(vec![kernel("near", Some(3000.0), [1.0, 0.5]), kernel("far", None, [32.0, 4.0])])
+    drawn(vec![kernel("near", Some(3.0), [1.0, 0.5]), kernel("far", None, [32.0, 4.0])])
 }
 
 #[test]
@@ -31,12 +31,12 @@ fn a_kernel_has_a_letter_for_each_memory_below_its_roofs() {
     assert!(row('a') == row('A') && column('A') < column('a'), "{text}");
     // The second has no time: it is at its lowest roof, of L2.
     assert!(
-        text.contains("a near  1 of DRAM, 0.5 of L2 operations a byte: 3000 GFLOP/s, 75 % of what DRAM allows"),
+        text.contains("a near  1 of DRAM, 0.5 of L2 operations a byte: 3 TFLOP/s, 75 % of what DRAM allows"),
         "{text}"
     );
-    assert!(text.contains("b far   32 of DRAM, 4 of L2 operations a byte: at most 32 k GFLOP/s, by L2"), "{text}");
+    assert!(text.contains("b far   32 of DRAM, 4 of L2 operations a byte: at most 32 TFLOP/s, by L2"), "{text}");
     let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(flat.contains("DRAM: 4000 GB/s, L2: 8000 GB/s, FP32: 64 k GFLOP/s"), "{text}");
+    assert!(flat.contains("DRAM: 4 TB/s, L2: 8 TB/s, FP32: 64 TFLOP/s"), "{text}");
     assert!(text.contains('└') && text.contains('─'), "{text}");
 }
 

@@ -26,13 +26,14 @@ impl Heights {
         }
     }
 
-    /// The operations of a row in a second.
-    fn gflops(self, row: &VariantReport) -> Option<f64> {
-        match self {
+    /// The operations of a row in a second, in TFLOP/s.
+    fn tflops(self, row: &VariantReport) -> Option<f64> {
+        let gflops = match self {
             Self::Measured => row.gflops,
             Self::Predicted => row.predicted_time()?.gflops,
             Self::Roofs => None,
-        }
+        };
+        Some(gflops? / 1e3)
     }
 
     fn name(self) -> &'static str {
@@ -58,12 +59,12 @@ pub(super) fn of(variants: &[VariantReport]) -> Option<Roofline> {
         Some(RooflineKernel {
             name: row.name.clone(),
             group: groups.iter().position(|group| *group == row.group).unwrap_or(0),
-            gflops: heights.gflops(row),
+            tflops: heights.tflops(row),
             intensities: bytes(row)?.map(|bytes| operations / bytes as f64).into(),
         })
     };
     Some(Roofline {
-        title: format!("GFLOP/s, by arithmetic intensity: {}, {}", model.chip, heights.name()),
+        title: format!("TFLOP/s, by arithmetic intensity: {}, {}", model.chip, heights.name()),
         arithmetic,
         memories,
         kernels: rows.iter().filter_map(kernel).collect(),
@@ -84,10 +85,11 @@ fn bytes(row: &VariantReport) -> Option<[u64; 2]> {
     Some(bytes).filter(|bytes| bytes.iter().all(|&bytes| bytes > 0))
 }
 
-/// What DRAM and L2 of a model read in a second, and its multiply-adds of f32, two operations each.
+/// What DRAM and L2 of a model read in a second, in TB/s, and its multiply-adds of f32, two operations
+/// each, in TFLOP/s.
 fn roofs(model: &Model) -> Option<(Vec<Roof>, Roof)> {
     let timing = model.timing()?;
-    let roof = |name: &str, rate: f64| Roof { name: name.to_owned(), rate };
+    let roof = |name: &str, rate: f64| Roof { name: name.to_owned(), rate: rate / 1e3 };
     let gflops = f64::from(model.multiprocessors) * timing.f32_gflops_per_multiprocessor();
     Some((vec![roof("DRAM", timing.dram_gbps()), roof("L2", timing.l2_gbps())], roof("FP32", gflops)))
 }

@@ -73,7 +73,7 @@ impl Frame {
             drawing.path("grid", &format!("M{} {}V{}", Number(x), Number(self.top), Number(self.bottom)));
             drawing.label("scale m", (x, self.bottom + 16.0), &number(tick));
         }
-        drawing.label("key", (12.0, self.top - 10.0), "GFLOP/s");
+        drawing.label("key", (12.0, self.top - 10.0), "TFLOP/s");
         drawing.path("frame", &format!("M{} {}H{}", Number(LEFT), Number(self.bottom), Number(RIGHT)));
     }
 
@@ -87,7 +87,7 @@ impl Frame {
             // The roof of the slowest memory is the lowest: its name stands below it, the others' above.
             let share = 0.25 + 0.12 * index as f64;
             let at = (from.0 + share * (to.0 - from.0), from.1 + share * (to.1 - from.1));
-            let text = format!("{}: {} GB/s", memory.name, number(memory.rate));
+            let text = format!("{}: {} TB/s", memory.name, number(memory.rate));
             match index {
                 0 => drawing.label("key", (at.0 + 8.0, at.1 + 10.0), &text),
                 _ => drawing.label("key e", (at.0 - 6.0, at.1 - 4.0), &text),
@@ -96,7 +96,7 @@ impl Frame {
         let (_, y) = self.place((self.x.low, roofline.arithmetic.rate));
         let from = if ridge.is_finite() { ridge } else { LEFT };
         drawing.path("line0", &format!("M{} {}H{}", Number(from), Number(y), Number(RIGHT)));
-        let text = format!("{}: {} GFLOP/s", roofline.arithmetic.name, number(roofline.arithmetic.rate));
+        let text = format!("{}: {} TFLOP/s", roofline.arithmetic.name, number(roofline.arithmetic.rate));
         drawing.label("key e", (RIGHT, y - 6.0), &text);
     }
 
