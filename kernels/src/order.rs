@@ -85,8 +85,11 @@ pub fn curve_turns(tiles: Tiles) -> u32 {
 #[inline(always)]
 pub fn on_curve(turn: u32, tiles: Tiles) -> (u32, u32) {
     let side = curve_side(tiles);
+    // The tiles of a square are a power of two, whose logarithm needs no division.
+    let bits = 2 * side.trailing_zeros();
+    let square = turn.unbounded_shr(bits);
     let (mut x, mut y) = (0, 0);
-    let mut left = turn % (side * side);
+    let mut left = turn - square.unbounded_shl(bits);
     // From the smallest square to the largest: each quarter is the curve so far, turned or mirrored
     // so that it begins where the one before ends.
     let mut half = 1;
@@ -100,7 +103,7 @@ pub fn on_curve(turn: u32, tiles: Tiles) -> (u32, u32) {
         left /= 4;
         half *= 2;
     }
-    let along = x + turn / (side * side) * side;
+    let along = x + square * side;
     if tiles.rows > tiles.cols { (along, y) } else { (y, along) }
 }
 

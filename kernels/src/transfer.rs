@@ -11,8 +11,8 @@
 //! earlier one is copied back: at best, all of it takes as long as the longest of the three.
 //!
 //! A kernel can also read the host's memory itself: pinned memory over the link at each access
-//! (*zero-copy*), *managed* memory after its pages have moved, because an access faulted or since the
-//! host asked for it before (*prefetch*).
+//! (*zero-copy*), *managed* memory after its pages have moved, because an access faulted or since
+//! the host asked for it before (*prefetch*).
 //!
 //! What to look for: the time of a kilobyte and of a gigabyte, and how much of the copies the
 //! timeline of the engines hides behind kernels.
