@@ -35,7 +35,7 @@ fn bash_offers(words: &[&str]) -> Option<Vec<String>> {
 
 #[test]
 fn bash_offers_what_can_follow() {
-    let Some(labs) = bash_offers(&["host", "tr"]) else { return };
+    let Some(labs) = bash_offers(&["host", "transp"]) else { return };
     assert_eq!(labs, ["transpose"]);
     let flags = bash_offers(&["host", "offset", "--re"]).expect("there is a bash");
     assert_eq!(flags, ["--read", "--report"]);
