@@ -2,18 +2,18 @@
 //!
 //! In three dimensions a value has six neighbours. Four are in its plane, which a block can share
 //! through a tile in shared memory. The other two are in the planes below and above, where no other
-//! thread of the block needs them: a tile does not help, and a cache may have lost a plane by the
-//! time that the next one is computed.
+//! thread of the block needs them: a tile does not help, and a cache may have dropped a plane
+//! before the next one is computed.
 //!
-//! But a block can walk along z, plane after plane, as this kernel does. Then each thread meets the
-//! same values again: what is above it now is where it will be in the next step, and below it in
-//! the one after. A thread can keep its own values in registers. This is called *2.5D blocking*: a
+//! But a block can walk along z, plane after plane, as this kernel does. Then each thread needs the
+//! same values again: the value above it now is at its own position in the next step, and below it
+//! in the one after. A thread can keep these values in registers. This is called *2.5D blocking*: a
 //! tile in two dimensions, and a walk in the third.
 //!
 //! # Task
 //!
 //! Load each value of the thread's column once: at most 2.2 times the sectors that the volume has,
-//! the halo included. The walk and the tile are there, and right.
+//! the halo included. The walk and the tile are there already, and right.
 
 use cuda_std::prelude::*;
 

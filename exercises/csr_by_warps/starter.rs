@@ -12,12 +12,12 @@
 //!
 //! Share the row among the lanes, so that a load of the warp fetches neighbours. Then each lane has
 //! a sum; `warp::warp_reduce_first` adds the sums of all 32 lanes by shuffles, and lane 0 gets the
-//! result. All 32 lanes must come there.
+//! result. All 32 lanes must call it.
 //!
 //! The goal: an eighth of the sectors.
 //!
-//! Rows have 41 to 90 entries. For rows of 8, a warp would be idle for the most part: `host sparse`
-//! shows what else there is.
+//! Rows have 41 to 90 entries. With rows of 8, most lanes of a warp would be idle: `host sparse`
+//! compares the alternatives.
 
 use cuda_std::prelude::*;
 

@@ -2,14 +2,15 @@
 //!
 //! A sparse matrix is stored row by row (CSR): row `r` has the entries from `starts[r]` up to
 //! `starts[r + 1]`, each with its column and its value. If each row has a thread, the lanes of a
-//! warp read from 32 rows, which are apart.
+//! warp read from 32 rows, and so from 32 places in memory.
 //!
 //! *ELL* makes all rows equally long: `pack` writes the entries to a table with 8 places for each
-//! row, and `NO_COLUMN` to the places that are left. `multiply` then multiplies the table with the
+//! row, and `NO_COLUMN` to the unused places. `multiply` then multiplies the table with the
 //! vector `x`. A solver packs once and multiplies a thousand times.
 //!
-//! With equally long rows, one may choose where entry `k` of a row is. `place` says that, for both
-//! kernels. Now it puts the 8 places of a row side by side, and the lanes still read 32 sectors.
+//! As all rows are equally long, we can choose where entry `k` of a row is stored: `place` decides
+//! that for both kernels. At first it puts the 8 places of a row side by side, and a warp's load of
+//! entry `k` still reads 32 sectors.
 //!
 //! # Task
 //!

@@ -2,13 +2,13 @@
 //!
 //! Each pair of a row of A and a row of B gets a number: in how many bits the two rows differ. A
 //! block computes one pair. Blocks start in the order of their numbers, and about 14 run at once on
-//! the GPU that is modelled here. All of a row is read by each block that needs it; L2 has 768 KiB,
-//! and DRAM moves whatever L2 does not have.
+//! the GPU that is modelled here. Each block reads both of its rows, of 64 KiB; L2 has 768 KiB, and
+//! what L2 does not have comes from DRAM.
 //!
 //! Numbered row by row, 14 blocks that run together need one row of A and 14 rows of B. The next
-//! ones need others of B, and B, which has 1 MiB, is gone from L2 before the next row of pairs
-//! begins. Blocks that form a square need fewer rows: 16 pairs of 4 rows of A and 4 rows of B are 8
-//! rows instead of 17.
+//! ones need other rows of B, and all of B is 1 MiB: its first rows are gone from L2 before the
+//! next row of pairs begins. Blocks that form a square need fewer rows: 16 pairs of 4 rows of A and
+//! 4 rows of B are 8 rows instead of 17.
 //!
 //! So go through the pairs in *bands*: the first 4 rows of A with row 0 of B, then with row 1, and
 //! so on to the last; then the next 4 rows of A. The 4 rows of A stay in L2 while B passes by.

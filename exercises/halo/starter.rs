@@ -1,22 +1,22 @@
 //! A tile and its halo
 //!
 //! A blur makes each value the mean of the 5 x 5 values around it. Straight from global memory that
-//! is 25 loads a result. Most of them hit the cache, but each is a request all the same, and takes
-//! 4 or 5 sectors of it.
+//! is 25 loads for each result. Most of them hit the cache, but each is still a request, of 4 or 5
+//! sectors.
 //!
 //! The 32 x 8 results of a block need 36 x 12 values: their own, and two more on each side, the
 //! *halo*, corners included. The block can load these once, into shared memory, and read them there
-//! 25 times. Values outside of the matrix count as 0, so that they need no more thought once the
-//! tile is filled.
+//! 25 times. Values outside of the matrix count as 0: once the tile is filled, the edges need
+//! no special case.
 //!
 //! # Task
 //!
 //! Load the tile with its halo into shared memory, and compute from there: at most 3.5 times the
 //! sectors that the matrix has.
 //!
-//! There are more values in the tile than threads in the block, so each thread loads several. And
-//! there are threads without a result, at the right and at the lower edge of the matrix: they load
-//! their part of the halo, too, and reach the barrier.
+//! The tile has more values than the block has threads, so threads load more than one. At the right
+//! and at the lower edge of the matrix there are threads without a result: they, too, must load
+//! their part of the halo and reach the barrier.
 
 use cuda_std::prelude::*;
 

@@ -1,15 +1,15 @@
 //! One copy instead of hundreds
 //!
-//! A copy between the host and a GPU costs some microseconds before its first byte moves: calls of
-//! the driver, and the way over the bus. At 50 GB/s a row of 64 bytes moves in a nanosecond. So it
-//! is not the bytes that cost, but the copies. (`host transfer` shows both: the time of a kilobyte
-//! and that of a gigabyte.)
+//! A copy between the host and a GPU takes some microseconds before its first byte moves: the call
+//! of the driver, and the way over the bus. At 50 GB/s the 64 bytes of a row take a nanosecond. So
+//! what costs time is the number of copies, not their bytes. (`host transfer` shows both: the time
+//! of a kilobyte and that of a gigabyte.)
 //!
 //! # Task
 //!
-//! The function below is right, but it copies every row by itself, launches for it, and waits. Put
-//! the rows one after the other in memory of the host, and copy all of them at once; likewise back.
-//! Rows may differ in length.
+//! The function below is right, but it copies each row separately, launches a kernel for it, and
+//! waits. Put the rows one after the other in the host's memory and copy them all at once, launch
+//! the kernel for all of them, and copy all results back at once. Rows may differ in length.
 
 use std::error::Error;
 

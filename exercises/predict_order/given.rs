@@ -2,12 +2,12 @@
 //!
 //! A product in tiles reads, for each tile, a row of A and a column of B. Here these are *strips*
 //! of 64 KiB each: A has 16, B has 16, and there are 16 x 16 tiles. One block walks them all, and
-//! for each reads both strips. (It only adds them up: what is read is the point, and no number is
-//! in shared memory or in L1 when it is needed again.)
+//! for each reads both strips. (It only adds them up: its reads are the point. L1 no longer has
+//! a strip when it is read again.)
 //!
 //! L2 of `fermi` has 768 KiB, so it holds 12 strips; that of `kepler` has 1536 KiB, 24 strips. Both
-//! throw out what was used least recently. A strip that L2 still has costs DRAM nothing; another
-//! one costs 65,536 bytes.
+//! evict what was used least recently. A strip that L2 still has needs no DRAM; any other one costs
+//! 65,536 bytes.
 //!
 //! # Task
 //!

@@ -1,10 +1,10 @@
 //! What do stages cost?
 //!
 //! Each block walks over four tiles of 4096 words, of 16 KiB. It has one to three stages in shared
-//! memory, and copies the next tiles to the others while it works on one: more bytes in flight,
-//! with no more threads. But stages take shared memory, of which a multiprocessor of an H200 has
-//! 228 KiB for all its blocks; each takes 1 KiB more than its kernel asks for. It holds at most
-//! 2048 threads.
+//! memory. While it works on one, it copies the next tiles to the others: more bytes in flight,
+//! with no more threads. But stages take shared memory: a multiprocessor of an H200 has 228 KiB for
+//! all its blocks, and each block takes 1 KiB more than its kernel asks for. A multiprocessor holds
+//! at most 2048 threads.
 //!
 //! Occupancy is how many threads a multiprocessor holds at once, of the most that it can hold.
 //!

@@ -1,7 +1,7 @@
 //! What does a sparse format cost?
 //!
-//! A sparse matrix stores only its entries. Their order decides which entries a warp reads at once.
-//! These kernels add up the values of each of 64 rows; columns and the vector are left out.
+//! A sparse matrix stores only some entries. Their order decides which of them a warp reads at
+//! once. These kernels add up the values of each of 64 rows; columns and the vector are left out.
 //!
 //! Every row has 8 entries. In two kernels the rows follow each other, so that row `r` begins at
 //! entry `8 r`:
@@ -9,8 +9,8 @@
 //! - `by_threads`: a thread for each row.
 //! - `by_warps`: a warp for each row, of which 8 lanes load an entry.
 //!
-//! In the others, entry `k` of all rows comes before entry `k + 1` of any, and each row has a
-//! thread:
+//! In the others, entries `k` of all rows are side by side, before all entries `k + 1`, and each
+//! row has a thread:
 //!
 //! - `ell`: the same rows, in 8 columns of 64 entries.
 //! - `ell_long`: one row has 32 entries, so all rows are padded to 32.

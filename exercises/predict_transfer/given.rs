@@ -5,8 +5,8 @@
 //! both directions alike.
 //!
 //! A GPU has an engine for copies to the device, one for copies to the host, and its
-//! multiprocessors, on which kernels run one after the other. Each works on one thing at a time,
-//! and the three work side by side. What is in one *stream* runs in order; streams do not wait for
+//! multiprocessors, on which kernels run one after the other. Each does one thing at a time, and
+//! the three work at the same time. Work in one *stream* runs in order; streams do not wait for
 //! each other. So chunks in several streams can be copied while the kernel works on others.
 //!
 //! # Task

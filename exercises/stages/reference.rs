@@ -12,7 +12,7 @@ pub fn reference(input: &[f32], mut output: DisjointSlice<f32>) {
         for tile in (block..input.len().div_ceil(1024)).step_by(blocks) {
             let mut of_tile = 0.0;
             for i in [t, t + 256, t + 512, t + 768] {
-                for k in 0..10 {
+                for k in 0..24 {
                     let at = 1024 * tile + (i + k + 1) % 1024;
                     of_tile += input.get(at).copied().unwrap_or(0.0);
                 }

@@ -1,7 +1,7 @@
 //! Two stages: the next tile is on its way while the block works on one
 
 use cuda_std::prelude::*;
-use cuda_std::{pipeline, shared::SharedAddress};
+use cuda_std::{pipeline, shared::SharedAddress, unroll};
 
 /// Floats of a tile.
 const TILE: usize = 1024;
@@ -31,7 +31,7 @@ pub fn smooth(input: &[f32], mut output: DisjointSlice<f32>) {
     }
 }
 
-/// Starts this thread's copies of a tile, as a group. Behind the last float they are zeros.
+/// Starts this thread's copies of a tile, as a group; past the end of `input` it copies zeros.
 ///
 /// # Safety
 /// The stage is in shared memory. No thread uses it until the copies are waited for.
@@ -39,20 +39,22 @@ pub fn smooth(input: &[f32], mut output: DisjointSlice<f32>) {
 unsafe fn start_copies(stage: *mut [f32; TILE], input: &[f32], tile: usize) {
     let t = thread::thread_idx_x();
     let to = SharedAddress::of(stage).cast::<f32>();
-    for i in [t, t + 256, t + 512, t + 768] {
+    unroll::<4>(|part| {
+        let i = t + 256 * part as u32;
         // SAFETY: these floats are this thread's.
         unsafe { pipeline::fetch(to.add(i), input.get(tile * TILE + i as usize)) };
-    }
+    });
     pipeline::commit();
 }
 
-/// Adds up 10 floats behind each of this thread's. The first float follows the last one.
+/// Adds up the 24 floats after each of this thread's four. After the tile's last float comes its
+/// first.
 #[inline(always)]
 fn work(tile: &[f32; TILE]) -> f32 {
     let t = thread::thread_idx_x() as usize;
     let mut sum = 0.0;
-    for i in [t, t + 256, t + 512, t + 768] {
-        cuda_std::unroll::<10>(|k| sum += tile[(i + k + 1) % TILE]);
-    }
+    unroll::<4>(|part| {
+        unroll::<24>(|k| sum += tile[(t + 256 * part + k + 1) % TILE]);
+    });
     sum
 }

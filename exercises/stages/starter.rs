@@ -5,20 +5,21 @@
 //!
 //! With two stages, two tiles in shared memory, the next tile is on its way while the block works
 //! on this one. `pipeline::copy` and `fetch` only start a copy (`cp.async`). `pipeline::commit`
-//! makes a group of those that the thread has started since the last group, and
-//! `pipeline::wait_prior::<N>` waits until at most the last `N` groups of the thread are still on
-//! their way. It says nothing of other threads' copies: these are there after a barrier that
-//! follows their waits.
+//! makes a group of those that the thread has started since its last group, and
+//! `pipeline::wait_prior::<N>` waits until at most the thread's last `N` groups are still on their
+//! way. It does not wait for other threads' copies: after its wait, a thread needs a barrier before
+//! it reads what others have copied.
 //!
 //! # Task
 //!
 //! Give `smooth` two stages: start the copies of the next tile before the block works on this one.
-//! Two things decide whether it is right: how many groups may still be on their way when the block
-//! begins to work, and whether all threads have read a stage before it is copied to again. One
-//! barrier for each tile is enough.
+//! Two questions decide whether it is right. How many groups may still be on their way when the
+//! block begins to work? Have all threads read a stage before it is overwritten? One barrier for
+//! each tile is enough. In the launch whose time is predicted, shared memory has room for two
+//! tiles.
 
 use cuda_std::prelude::*;
-use cuda_std::{pipeline, shared::SharedAddress};
+use cuda_std::{pipeline, shared::SharedAddress, unroll};
 
 /// Floats of a tile.
 const TILE: usize = 1024;
@@ -47,7 +48,7 @@ pub fn smooth(input: &[f32], mut output: DisjointSlice<f32>) {
     }
 }
 
-/// Starts this thread's copies of a tile, as a group. Behind the last float they are zeros.
+/// Starts this thread's copies of a tile, as a group; past the end of `input` it copies zeros.
 ///
 /// # Safety
 /// The stage is in shared memory. No thread uses it until the copies are waited for.
@@ -55,20 +56,22 @@ pub fn smooth(input: &[f32], mut output: DisjointSlice<f32>) {
 unsafe fn start_copies(stage: *mut [f32; TILE], input: &[f32], tile: usize) {
     let t = thread::thread_idx_x();
     let to = SharedAddress::of(stage).cast::<f32>();
-    for i in [t, t + 256, t + 512, t + 768] {
+    unroll::<4>(|part| {
+        let i = t + 256 * part as u32;
         // SAFETY: these floats are this thread's.
         unsafe { pipeline::fetch(to.add(i), input.get(tile * TILE + i as usize)) };
-    }
+    });
     pipeline::commit();
 }
 
-/// Adds up 10 floats behind each of this thread's. The first float follows the last one.
+/// Adds up the 24 floats after each of this thread's four. After the tile's last float comes its
+/// first.
 #[inline(always)]
 fn work(tile: &[f32; TILE]) -> f32 {
     let t = thread::thread_idx_x() as usize;
     let mut sum = 0.0;
-    for i in [t, t + 256, t + 512, t + 768] {
-        cuda_std::unroll::<10>(|k| sum += tile[(i + k + 1) % TILE]);
-    }
+    unroll::<4>(|part| {
+        unroll::<24>(|k| sum += tile[(t + 256 * part + k + 1) % TILE]);
+    });
     sum
 }

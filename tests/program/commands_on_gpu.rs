@@ -276,12 +276,14 @@ const OTHERS: &[(&str, i32, &str)] = &[
     ("completions bash", 0, ""),
     ("man course", 0, ""),
     // Those that the device has too little memory for say so.
-    ("course --device gpu --time-limit 0.001 --seed 2", 1, ""),
-    ("course --device gpu --time-limit 0.001 --report course.html --format json", 1, ""),
-    ("course --device gpu --time-limit 0.001 --check none --ptx best.ptx --ptx kernels.ptx", 1, ""),
     (
-        "course --device gpu --time-limit 0.001 --memory-limit 512M --heap-limit 1M --output-limit 10M \
-         --step-limit 100000000 --fault-limit 10",
+        "course --device gpu --time-limit 0.001 --seed 2 --check none --ptx best.ptx --ptx kernels.ptx --format csv",
+        1,
+        "",
+    ),
+    (
+        "course --device gpu --time-limit 0.001 --report course.html --format json --memory-limit 512M --heap-limit 1M \
+         --output-limit 10M --step-limit 100000000 --fault-limit 10",
         1,
         "",
     ),

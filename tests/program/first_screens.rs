@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 
 use crate::host;
+use crate::report::{MOST, Page};
 
 /// The rows of a terminal.
 const MOST_LINES: usize = 40;
@@ -161,10 +162,11 @@ const POINTS: [(&str, &[&str]); 27] = [
     (
         "pipeline",
         &[
-            "At 12.5 % occupancy, a block that loads a tile and then uses it reaches 827 GB/s; with four stages",
-            "it has 24 KiB in flight, not 8, and reaches 1142.",
-            "load 8 64.0 555 100 % 8 26 768768 1080",
-            "async-4 1 24.0 208 12.5 % 32 22 722304 1142",
+            "At 12.5 % occupancy, a block that loads a tile and then uses it has 8 KiB in flight and reaches a predicted 981 GB/s;",
+            "with four stages it has 24 KiB and reaches 1626; four blocks have 32 and reach 1691.",
+            "two to three times the 11.5 KiB of Little's law (latency x bandwidth).",
+            "load 4 32.0 277 50.0 % 8 26 1081344 1691",
+            "async-4 1 24.0 208 12.5 % 32 22 1339008 1626",
         ],
     ),
     (
@@ -233,9 +235,12 @@ fn a_first_screen_makes_its_point_without_scrolling() {
         for point in points {
             assert!(flat.contains(point), "{lab} does not say '{point}':\n{text}");
         }
-        let html = std::fs::read_to_string(&report).expect("a report");
+        let page = Page::read(&report);
+        page.check();
+        assert!(page.text.len() < MOST, "{lab}: {} bytes", page.text.len());
+        assert!(!page.all("figure").is_empty() && !page.all("tr.hot").is_empty(), "{lab}");
         // A report on copies has those of a kilobyte beside those of a gigabyte.
-        let shown = [("first screen", &text), ("report", &html)].into_iter();
+        let shown = [("first screen", &text), ("report", &page.text)].into_iter();
         for (what, shown) in shown.filter(|(what, _)| lab != "transfer" || *what != "report") {
             let used = units(shown);
             assert!(used.iter().all(|kind| kind.len() <= 1), "{lab}'s {what} has {used:?} for one quantity");

@@ -11,6 +11,7 @@ use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
 use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
+use simt::Report;
 use simt::models::Links;
 use simt::transfers::Outside;
 
@@ -44,6 +45,8 @@ pub struct HostRecord {
     pub timed: Vec<[f64; 2]>,
     /// Kernels at which a launch faulted, or the checks found something.
     pub faulty: Vec<String>,
+    /// Bytes that the launches of each kernel stored to global memory.
+    pub stored: BTreeMap<String, u64>,
 }
 
 /// A launch or a copy.
@@ -168,6 +171,13 @@ impl Recorder {
     pub fn faulty(&mut self, kernel: &str) {
         if self.record.faulty.len() < MOST {
             self.record.faulty.push(kernel.to_owned());
+        }
+    }
+
+    /// Notes what a launch stored to global memory.
+    pub fn stored(&mut self, kernel: &str, report: &Report) {
+        if FILE.is_some() {
+            *self.record.stored.entry(kernel.to_owned()).or_default() += report.counters().global.store.bytes;
         }
     }
 

@@ -124,6 +124,7 @@ pub fn run(state: &mut State, kernel: &Kernel) -> Done<f64> {
             if chosen {
                 state.recorder.add((function, gpu), shape, (&done, settings.warm), (&compared, seconds));
             }
+            state.host_recorder.stored(&function.name, &done);
             if !done.findings().is_empty() {
                 state.host_recorder.faulty(&function.name);
             }

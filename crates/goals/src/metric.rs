@@ -489,6 +489,7 @@ pub const METRICS: &[Metric] = &[
     hosted("kernel.prefers_l1"),
     hosted("kernel.timed"),
     hosted("kernel.warm_up"),
+    hosted("kernel.stores.bytes"),
     hosted("copies"),
     hosted("copies.bytes"),
     hosted("copies.pitched"),

@@ -1,7 +1,8 @@
 //! Tiles on their way while a block works: through registers, by `cp.async`, by the copy engine. The
-//! kernels and what they show are in `kernels::pipeline` and `best_kernels::pipeline`; `table` has
-//! the rows, `on_device` the launches.
+//! kernels and what they show are in `kernels::pipeline` and `best_kernels::pipeline`; `method` has
+//! the variants, `table` the rows, `on_device` the launches.
 
+mod method;
 mod on_device;
 mod table;
 
@@ -14,9 +15,10 @@ use kernels::pipeline::RECORD;
 use rayon::prelude::*;
 use serde_json::{Value, json};
 
+use method::{Method, TILE_BYTES};
 use on_device::{Data, Walk};
 pub use table::Options;
-use table::{CONCLUSIONS, FIRST, MEANINGS, METHOD, Method, NEEDS, SHOWCASE, SIZE, SWEEPS, TILE_BYTES};
+use table::{CONCLUSIONS, FIRST, MEANINGS, METHOD, NEEDS, SHOWCASE, SIZE, SWEEPS};
 
 use super::compare::Shape;
 use super::in_flight::{self, BYTES_IN_FLIGHT, KIB, NEEDED};
@@ -41,7 +43,7 @@ pub struct Pipeline {
 /// The model that replaces the plain simulator, which has no occupancy.
 const MODEL: &str = "hopper";
 
-/// Blocks on each multiprocessor, where times are taken or predicted.
+/// Blocks on each multiprocessor. On the simulator at most four: each is to have several records.
 const BLOCKS: [u32; 4] = [1, 2, 4, 8];
 
 impl Lab for Pipeline {
@@ -90,12 +92,13 @@ impl Lab for Pipeline {
     fn plan<'a>(&'a self, device: &Device) -> Result<Plan<'a, Data>> {
         let stand_in = stand_in(device, MODEL)?;
         let on = stand_in.as_ref().unwrap_or(device);
+        let all = if device.properties().is_gpu() { &BLOCKS[..] } else { &BLOCKS[..3] };
         let timed = device.properties().is_gpu() || self.predicts;
         let mut walks = Vec::new();
         for spec in self.options.methods.chosen().into_iter().filter(|spec| self.options.has(spec.of)) {
             let blocks = match (self.options.blocks.as_slice(), spec.of) {
-                ([], Method::Load) => &BLOCKS[..],
-                ([], _) => &BLOCKS[..if timed { BLOCKS.len() } else { 1 }],
+                ([], method) if timed || method == Method::Load => all,
+                ([], _) => &all[..1],
                 (given, _) => given,
             };
             for &blocks in blocks {

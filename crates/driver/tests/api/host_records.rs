@@ -30,6 +30,8 @@ fn run(driver: &Driver) {
     assert_eq!((driver.cuFuncSetCacheConfig(kernel, 4), driver.cuFuncSetCacheConfig(kernel, 1)), (1, 0));
     assert_eq!(driver.cuFuncSetAttribute(kernel, 9, 50), 0);
     assert_eq!(driver.launch(kernel, 1, 32, &[]), 0);
+    let add = driver.kernel(driver.module(KERNELS), "add");
+    assert_eq!((driver.add(add, 1, 32, kept, kept, 20), driver.add(add, 1, 32, kept, kept, 3)), (0, 0));
     assert_eq!((driver.cuMemFree_v2(pitched), driver.cuMemFreeHost(pinned)), (0, 0));
     assert_eq!(driver.cuStreamDestroy_v2(streams[0]), 0);
 }
@@ -54,7 +56,9 @@ fn what_host_code_did_is_recorded() {
     assert_eq!((record.allocations, record.leaked, record.leaked_bytes), (3, 1, BYTES as u64));
     assert_eq!(record.leaked_handles, 1);
     assert_eq!(record.calls["cuStreamSynchronize"], [2, 1]);
-    assert_eq!((record.works, record.work.len()), (6, 6));
+    assert_eq!((record.works, record.work.len()), (8, 8));
+    // An atomic operation is no store.
+    assert_eq!((record.stored["add"], record.stored["count"]), (4 * 23, 0));
     let copy = |index: usize| match record.work[index].what {
         What::Copy { bytes, direction, pitched, pageable } => (bytes, direction, pitched, pageable),
         What::Launch { .. } => panic!("{record:?}"),

@@ -11,8 +11,9 @@ const SYNCHRONISATIONS: [&str; 5] =
 
 /// The value of a metric; `None` if there was nothing to count.
 pub fn value(record: &HostRecord, counted: &Counted) -> Option<f64> {
+    let is_counted = |kernel: &str| counted.kernel.as_ref().is_none_or(|wanted| wanted == kernel);
     let of_kernel = |done: &&Done| match &done.what {
-        What::Launch { kernel, .. } => counted.kernel.as_ref().is_none_or(|wanted| wanted == kernel),
+        What::Launch { kernel, .. } => is_counted(kernel),
         What::Copy { .. } => false,
     };
     let launches = || record.work.iter().filter(of_kernel);
@@ -37,6 +38,9 @@ pub fn value(record: &HostRecord, counted: &Counted) -> Option<f64> {
         "kernel.warm_up" => {
             let first = record.timed.iter().map(|[from, _]| *from).fold(f64::INFINITY, f64::min);
             launches().filter(|done| first.is_finite() && done.time[1] <= first).count() as f64
+        }
+        "kernel.stores.bytes" => {
+            record.stored.iter().filter(|(kernel, _)| is_counted(kernel)).map(|(_, &bytes)| bytes as f64).sum()
         }
         "copies" => copies().count() as f64,
         "copies.bytes" => copies().map(|done| bytes(done) as f64).sum(),
@@ -107,7 +111,9 @@ mod tests {
         ];
         let calls = [("cuStreamQuery", [2, 1]), ("cuCtxSynchronize", [1, 0]), ("cuMemAllocPitch_v2", [3, 1])];
         let calls = calls.map(|(name, counts)| (name.to_owned(), counts)).into_iter().collect();
-        let record = HostRecord { work, calls, timed: vec![[1.0, 2.5]], leaked_bytes: 7, ..HostRecord::default() };
+        let stored = [("a", 12), ("b", 4)].map(|(kernel, bytes)| (kernel.to_owned(), bytes)).into_iter().collect();
+        let timed = vec![[1.0, 2.5]];
+        let record = HostRecord { work, calls, stored, timed, leaked_bytes: 7, ..HostRecord::default() };
         for (metric, value) in [
             ("kernel.launches", 3.0),
             ("kernel.launches of a", 2.0),
@@ -116,6 +122,8 @@ mod tests {
             ("kernel.prefers_l1", 0.0),
             ("kernel.timed", 1.0),
             ("kernel.warm_up of a", 1.0),
+            ("kernel.stores.bytes", 16.0),
+            ("kernel.stores.bytes of b", 4.0),
             ("copies", 1.0),
             ("copies.bytes", 100.0),
             ("copies.pitched", 1.0),

@@ -77,7 +77,7 @@ pub(crate) enum Lasts {
     MemoryLoad,
 }
 
-const BULK: &str = "bulk copies";
+const BULK: &str = "bulk copies: the copy engine's time is not modelled";
 
 impl Facts<'_> {
     /// How reports class the instruction. An unguarded jump or return does not count as a branch.

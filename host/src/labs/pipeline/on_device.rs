@@ -8,7 +8,7 @@ use device::{Buffer, Device, LaunchConfig, Properties, Result};
 use kernels::pipeline::{self as kernel, BLOCK, RECORD};
 use simt::models::BlockNeeds;
 
-use super::table::{Method, TILE_BYTES};
+use super::method::{Method, TILE_BYTES};
 use crate::labs::best::gpu;
 use crate::labs::in_flight::model;
 use crate::labs::launcher::Launcher;
