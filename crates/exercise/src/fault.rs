@@ -5,6 +5,7 @@ use simt::faults::{AccessAction, Site, SourcePosition};
 use simt::{Finding, Trap, TrapKind};
 
 use crate::SOURCE;
+use crate::goals_file::Launch;
 
 /// What a trap instruction means in a kernel in Rust.
 const CHECK_FAILED: &str = "trap: a check of Rust failed, as for an index out of bounds or `unwrap` of `None`";
@@ -31,6 +32,23 @@ impl Problem {
             Self::Faults(faults) => Self::Faults(change(faults)),
             Self::OutOfTime(faults) => Self::OutOfTime(change(faults)),
             other => other,
+        }
+    }
+
+    /// The same of a launch that the student's file asks for: what is wrong with its numbers is the
+    /// student's mistake.
+    pub fn of_launch(self, launch: &Launch) -> Self {
+        match (self, launch.line) {
+            (Self::Exercise(text), Some(_)) => Self::Signature(text).in_line(launch.line),
+            (other, line) => other.in_line(line),
+        }
+    }
+
+    /// The same with the line of the student's file that asks for the launch, if there is one.
+    pub fn in_line(self, line: Option<u32>) -> Self {
+        match (self, line) {
+            (Self::Signature(text), Some(line)) => Self::Signature(format!("line {line}: {text}")),
+            (other, _) => other,
         }
     }
 

@@ -19,6 +19,9 @@
 //! In a *host* exercise, the student's file is `host.rs`, host code for given kernels, and
 //! `main.rs` calls it.
 //!
+//! In an *open* exercise, the student's file also says how its kernels are launched
+//! ([`crate::launches`]).
+//!
 //! A copy for students, as `cargo learn export` makes it, has `reference.ptx`, `solution.json`
 //! (what the solution counts) and `goals.obfuscated` in place of the texts that give answers away.
 
@@ -28,7 +31,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use crate::error::{Error, Result};
-use crate::goals_file::{Data, Element, Goals, Task};
+use crate::goals_file::{Data, Element, Goals, Open, Task};
 use crate::obfuscation::reveal;
 use crate::points::Points;
 
@@ -128,8 +131,9 @@ impl Exercise {
 
     /// Checks the parts of the file against each other.
     fn check(&self) -> std::result::Result<(), String> {
-        let Goals { sizes, measured, timed, predicted, large, data, launch, reference, goal, question, task, .. } =
-            &self.goals;
+        let Goals {
+            sizes, measured, timed, predicted, large, data, launch, reference, goal, question, task, open, ..
+        } = &self.goals;
         let large = large.clone().unwrap_or_default();
         for (name, size) in sizes.iter().chain(measured).chain(timed).chain(predicted).chain(&large) {
             if size.multiple_of == 0 || size.from == 0 || size.to < size.from.next_multiple_of(size.multiple_of) {
@@ -158,13 +162,20 @@ impl Exercise {
                 return Err(format!("data '{name}': textures have the type f32"));
             }
         }
-        let is_host = *task == Task::Host;
-        if launch.is_empty() != is_host {
-            return Err(match is_host {
-                true => "a host exercise has no [[launch]]: the student's program launches",
-                false => "there is no [[launch]]",
+        let (is_host, is_open) = (*task == Task::Host, *task == Task::Open);
+        if launch.is_empty() != (is_host || is_open) {
+            return Err(match (is_host, is_open) {
+                (true, _) => "a host exercise has no [[launch]]: the student's program launches",
+                (_, true) => "an open exercise has no [[launch]]: the student's file says how kernels are launched",
+                _ => "there is no [[launch]]",
             }
             .to_owned());
+        }
+        if is_open != open.is_some() {
+            return Err("a table [open] belongs to an exercise whose task is \"open\", which needs it".to_owned());
+        }
+        if let Some(open) = open {
+            self.check_open(open)?;
         }
         let asked = || question.iter().filter_map(|question| Some((question, question.count.as_ref()?)));
         let counts = || goal.iter().map(|goal| &goal.that.counted).chain(asked().map(|(_, count)| count));
@@ -180,7 +191,7 @@ impl Exercise {
         if is_host && goal.iter().any(|goal| goal.that.model.is_some()) {
             return Err("goals about host code have no model".to_owned());
         }
-        if !predicted.is_empty() && *task != Task::Fast {
+        if !predicted.is_empty() && !matches!(task, Task::Fast | Task::Open) {
             return Err("[predicted] is for exercises whose task is \"fast\": their starters are right".to_owned());
         }
         if let Some(goal) = goal.iter().find(|goal| goal.that.counted.metric.is_speedup() && predicted.is_empty()) {
@@ -207,6 +218,26 @@ impl Exercise {
         }
     }
 
+    /// Checks what is given of an open exercise.
+    fn check_open(&self, Open { launches, grades, .. }: &Open) -> std::result::Result<(), String> {
+        let Goals { predicted, sizes, goal, .. } = &self.goals;
+        let is_fixed = |name: &String| predicted.get(name).is_some_and(|size| size.from == size.to);
+        if let Some(name) = sizes.keys().find(|name| !is_fixed(name)) {
+            return Err(format!("an open exercise needs one size '{name}' in [predicted]: from = to"));
+        }
+        if !goal.is_empty() {
+            return Err("an open exercise has grades, not goals".to_owned());
+        }
+        let falls = grades.values().zip(grades.values().skip(1)).all(|(one, next)| next < one);
+        if grades.is_empty() || !falls || grades.values().any(|most| !most.is_finite() || *most <= 0.0) {
+            return Err("grades: give one or more, each with a smaller number than the one before".to_owned());
+        }
+        if *launches == 0 {
+            return Err("launches: there must be at least 1".to_owned());
+        }
+        Ok(())
+    }
+
     /// Whether its counts are predicted, and no kernel is written.
     pub fn is_predicted(&self) -> bool {
         self.goals.task == Task::Predict
@@ -215,6 +246,11 @@ impl Exercise {
     /// Whether the student writes host code, and kernels are given.
     pub fn is_host(&self) -> bool {
         self.goals.task == Task::Host
+    }
+
+    /// Whether kernels and launches are the student's.
+    pub fn is_open(&self) -> bool {
+        self.goals.task == Task::Open
     }
 
     /// Whether kernels are given.
@@ -229,7 +265,7 @@ impl Exercise {
 
     /// Whether it is a copy for students, as `cargo learn export` makes it.
     pub fn is_for_students(&self) -> bool {
-        let no_solution = || self.is_host() && self.reference_ptx_file().exists();
+        let no_solution = || (self.is_host() || self.is_open()) && self.reference_ptx_file().exists();
         self.solution_counts_file().exists() || self.folder.join(OBFUSCATED_GOALS).exists() || no_solution()
     }
 
@@ -238,7 +274,7 @@ impl Exercise {
         match self.goals.task {
             Task::Predict => "predict.toml",
             Task::Host => "host.rs",
-            Task::Right | Task::Fast => "kernel.rs",
+            Task::Right | Task::Fast | Task::Open => "kernel.rs",
         }
     }
 

@@ -66,6 +66,8 @@ pub struct Goals {
     /// What the student predicts.
     #[serde(default)]
     pub question: Vec<Question>,
+    /// What is given of an open exercise.
+    pub open: Option<Open>,
 }
 
 impl Goals {
@@ -90,6 +92,26 @@ pub enum Task {
     Predict,
     /// The kernels are given; the student writes the program that launches them.
     Host,
+    /// Only the result is given; kernels and launches are the student's ([`Open`]).
+    Open,
+}
+
+/// What is given of an open exercise.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Open {
+    /// The parameters of every kernel.
+    pub arguments: Vec<Argument>,
+    /// The most launches.
+    pub launches: usize,
+    /// What a copy moves, in bytes, whose time the kernels' is compared with.
+    pub bytes: Expression,
+    /// The grades, and how many times as long as that copy the kernels may take for each. The first
+    /// is the least that solves the exercise.
+    pub grades: IndexMap<String, f64>,
+    /// The multiprocessors of the GPU whose times are predicted, for the student's grids.
+    #[serde(skip)]
+    pub multiprocessors: u32,
 }
 
 /// How the simulator's driver behaves while a host exercise runs.
@@ -245,6 +267,12 @@ pub enum Address {
 #[derive(Clone, Debug)]
 pub struct Extents(pub Vec<Expression>);
 
+impl Extents {
+    fn one() -> Self {
+        Self(vec!["1".parse().expect("it is a number")])
+    }
+}
+
 impl<'de> Deserialize<'de> for Extents {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
         #[derive(Deserialize)]
@@ -278,9 +306,12 @@ pub struct Launch {
     /// Whether the student may leave this kernel out.
     #[serde(default)]
     pub optional: bool,
+    /// The line of the student's file that asks for it, in an open exercise.
+    #[serde(skip)]
+    pub line: Option<u32>,
 }
 
-/// The launch of the reference, with one thread.
+/// The launch of the reference, with one thread unless it says more.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ReferenceLaunch {
@@ -291,6 +322,12 @@ pub struct ReferenceLaunch {
     /// The allowed distance of a float from the reference, relative to one plus its magnitude.
     #[serde(default)]
     pub tolerance: f64,
+    /// Blocks.
+    #[serde(default = "Extents::one")]
+    pub grid: Extents,
+    /// Threads of a block.
+    #[serde(default = "Extents::one")]
+    pub block: Extents,
 }
 
 /// One parameter of a kernel.

@@ -10,6 +10,7 @@
 //! | module | contents |
 //! | --- | --- |
 //! | [`files`], [`wrong`], [`goals_file`] | the authors' files, as data; the language of goals is the crate `goals` |
+//! | [`launches`] | the launches that a student's file asks for |
 //! | [`data`], `device_data` | sizes and values, drawn from a seed; the same on a device |
 //! | [`run`], [`fault`] | a run of PTX, and what goes wrong in it |
 //! | [`questions`] | the answers to what a student predicts |
@@ -25,6 +26,7 @@ mod error;
 pub mod fault;
 pub mod files;
 pub mod goals_file;
+pub mod launches;
 pub mod obfuscation;
 pub mod points;
 pub mod questions;

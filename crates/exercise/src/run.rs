@@ -194,7 +194,9 @@ impl Module {
         let mut outcome = Outcome::default();
         let launched = match kernels {
             Kernels::Reference(launch) => {
-                let config = LaunchConfig { checks, ..LaunchConfig::new([1; 3], [1; 3]) };
+                let lookup = |name: &str| placed.lookup(name);
+                let (grid, block) = (extents(&launch.grid, &lookup)?, extents(&launch.block, &lookup)?);
+                let config = LaunchConfig { checks, ..LaunchConfig::new(grid, block) };
                 self.launch(&placed, &launch.kernel, &config, &launch.arguments, &mut outcome)
             }
             Kernels::Student => self.launch_all(&placed, checks, None, &mut outcome),
@@ -239,9 +241,10 @@ impl Module {
                 continue;
             }
             let (order, follows) = (ordered.map(|(order, _)| order), ordered.and_then(|(_, follows)| follows));
-            let config = self.config(launch, placed)?;
+            let config = self.config(launch, placed).map_err(|problem| problem.of_launch(launch))?;
             let config = LaunchConfig { checks, watch: 1, predict: self.predict, order, follows, ..config };
-            self.launch(placed, &launch.kernel, &config, &launch.arguments, outcome)?;
+            let launched = self.launch(placed, &launch.kernel, &config, &launch.arguments, outcome);
+            launched.map_err(|problem| problem.in_line(launch.line))?;
         }
         Ok(())
     }
@@ -276,6 +279,10 @@ impl Module {
 
     fn config(&self, launch: &Launch, placed: &DeviceData<'_>) -> Result<LaunchConfig, Problem> {
         let signature = self.signature(&launch.kernel)?;
+        let lookup = |name: &str| match (name, &placed.exercise.goals.open) {
+            ("multiprocessors", Some(open)) => Some(open.multiprocessors.into()),
+            _ => placed.lookup(name),
+        };
         let decided = matches!(launch.block.0.as_slice(), [one] if one.as_name() == Some(LAUNCH_BOUNDS));
         let block = match (decided, signature.bounds) {
             (true, Some(bounds)) => bounds,
@@ -285,13 +292,13 @@ impl Module {
                     launch.kernel
                 )));
             }
-            (false, _) => extents(&launch.block, &|name| placed.lookup(name))?,
+            (false, _) => extents(&launch.block, &lookup)?,
         };
         let with_block = |name: &str| match name {
             "block.x" => Some(block[0].into()),
             "block.y" => Some(block[1].into()),
             "block.z" => Some(block[2].into()),
-            _ => placed.lookup(name),
+            _ => lookup(name),
         };
         let grid = extents(&launch.grid, &with_block)?;
         let shared = match &launch.shared {

@@ -4,7 +4,10 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use simt::Model;
 use simt::orders::DrawnOrder;
+
+use crate::rating;
 
 /// An exercise by its name, or the next one.
 #[derive(Args, Debug)]
@@ -47,8 +50,9 @@ impl Orders {
 pub struct RunArguments {
     /// The exercise [default: the next]
     pub name: Option<String>,
-    /// Where the kernels run: sim, or gpu to also run and time them on a GPU
-    #[arg(long, value_name = "DEVICE", default_value = "sim", value_parser = device)]
+    /// Where the kernels run: sim, or gpu to also run and time them on a GPU; sim:MODEL: the GPU
+    /// whose times are predicted, in an open exercise [default there: sim:hopper]
+    #[arg(long, value_name = "DEVICE", default_value = "sim", hide_default_value = true, value_parser = device)]
     pub device: Where,
     /// Draw sizes and values from this number, to repeat a run [default: another each time]
     #[arg(long, value_name = "NUMBER")]
@@ -82,25 +86,38 @@ pub enum Where {
     Simulator,
     /// On the simulator, and on this GPU.
     Gpu(u32),
+    /// On the simulator, with the times of this model in open exercises.
+    Model(&'static Model),
 }
 
 impl Where {
     /// The GPU's number, if kernels run on one.
     pub fn gpu(self) -> Option<u32> {
         match self {
-            Self::Simulator => None,
+            Self::Simulator | Self::Model(_) => None,
             Self::Gpu(number) => Some(number),
+        }
+    }
+
+    /// The model, if one was asked for.
+    pub fn model(self) -> Option<&'static Model> {
+        match self {
+            Self::Model(model) => Some(model),
+            Self::Simulator | Self::Gpu(_) => None,
         }
     }
 }
 
 /// Parses the value of `--device`.
 pub fn device(text: &str) -> std::result::Result<Where, String> {
+    if let Some(name) = text.strip_prefix("sim:") {
+        return model(name).map(Where::Model);
+    }
     match (text, text.strip_prefix("gpu:").map(str::parse)) {
         ("sim", _) => Ok(Where::Simulator),
         ("gpu", _) => Ok(Where::Gpu(0)),
         (_, Some(Ok(number))) => Ok(Where::Gpu(number)),
-        _ => Err("give sim, gpu or gpu:N".to_owned()),
+        _ => Err("give sim, sim:MODEL, gpu or gpu:N".to_owned()),
     }
 }
 
@@ -111,4 +128,21 @@ pub struct User {
     /// the clone]
     #[arg(long, value_name = "NAME", global = true)]
     pub user: Option<String>,
+}
+
+/// Parses the value of a `--device` that is no GPU.
+pub fn simulated(text: &str) -> std::result::Result<Where, String> {
+    match device(text)? {
+        Where::Gpu(_) => Err("give sim or sim:MODEL".to_owned()),
+        simulated => Ok(simulated),
+    }
+}
+
+/// Parses the name of a model that has times, also as `sim:MODEL`.
+pub fn model(text: &str) -> std::result::Result<&'static Model, String> {
+    let name = text.strip_prefix("sim:").unwrap_or(text);
+    rating::models().find(|model| model.name == name).ok_or_else(|| {
+        let names: Vec<&str> = rating::models().map(|model| model.name).collect();
+        format!("there is no model '{name}' with times; there are {}", names.join(", "))
+    })
 }

@@ -16,6 +16,7 @@ use clap::Args;
 use exercise::Exercise;
 use exercise::goals_file::Task;
 use exercise::wrong::WrongSolution;
+use simt::Model;
 use wording::{WIDTH, several};
 
 use crate::arguments::{Where, device};
@@ -48,7 +49,8 @@ pub struct Options {
     /// GPU]
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..))]
     jobs: Option<u32>,
-    /// sim, or gpu to also run the solutions on a GPU and time them beside the starters
+    /// sim, or gpu to also run the solutions on a GPU and time them beside the starters; sim:MODEL
+    /// grades open exercises on that model
     #[arg(long, value_name = "DEVICE", default_value = "sim", value_parser = device)]
     device: Where,
     /// Write the PTX of given kernels, given.ptx, instead of checking it
@@ -67,7 +69,7 @@ pub fn check(course: &Course, options: &Options) -> Result<bool> {
     course.must_have_solutions(&names)?;
     // The solutions of the course as it is must fail in a variant.
     let (course, others) = (&options.variant.of(course)?, options.variant.variant.map(|_| course));
-    let gpu = options.device.gpu();
+    let (gpu, model) = (options.device.gpu(), options.device.model());
     let cores = || if gpu.is_some() { 1 } else { std::thread::available_parallelism().map_or(1, usize::from) };
     let jobs = options.jobs.map_or_else(cores, |jobs| jobs as usize).clamp(1, names.len().max(1));
     let (next, bad) = (AtomicUsize::new(0), AtomicUsize::new(0));
@@ -87,7 +89,7 @@ pub fn check(course: &Course, options: &Options) -> Result<bool> {
                                 if let Some(why) = gpu.and_then(|_| why_not_on_a_gpu(&exercise)) {
                                     note!("note: --device: {why}");
                                 }
-                                examined(&exercise, &compiler, gpu, others)?
+                                examined(&exercise, &compiler, (gpu, model), others)?
                             }
                             Err(error) => Examined { problems: vec![error.to_string()], times: None },
                         };
@@ -159,10 +161,13 @@ fn report(name: &str, problems: &[String], times: Option<[f64; 2]>) -> Result<()
     }
 }
 
+/// The GPU to run on as well, and the model whose times are predicted.
+type On = (Option<u32>, Option<&'static Model>);
+
 /// Finds the problems of an exercise. An error is not the exercise's fault.
-fn examined(exercise: &Exercise, compiler: &Compiler, gpu: Option<u32>, others: Option<&Course>) -> Result<Examined> {
+fn examined(exercise: &Exercise, compiler: &Compiler, on: On, others: Option<&Course>) -> Result<Examined> {
     let mut found = Examined::default();
-    let all = examine(exercise, compiler, gpu, &mut found);
+    let all = examine(exercise, compiler, on, &mut found);
     match all.and_then(|()| others.map_or(Ok(()), |course| of_others(exercise, compiler, course, &mut found))) {
         Ok(()) => {}
         Err(error @ (Error::Exercise(_) | Error::File { .. })) => found.problems.push(error.to_string()),
@@ -171,7 +176,7 @@ fn examined(exercise: &Exercise, compiler: &Compiler, gpu: Option<u32>, others: 
     Ok(found)
 }
 
-fn examine(exercise: &Exercise, compiler: &Compiler, gpu: Option<u32>, found: &mut Examined) -> Result<()> {
+fn examine(exercise: &Exercise, compiler: &Compiler, (gpu, model): On, found: &mut Examined) -> Result<()> {
     let Examined { problems, times } = found;
     if exercise.is_predicted() && given::ptx(exercise)?.is_none() {
         problems.push("given.ptx is not of this given.rs: run `cargo learn check --write-ptx`".to_owned());
@@ -184,14 +189,21 @@ fn examine(exercise: &Exercise, compiler: &Compiler, gpu: Option<u32>, found: &m
     for seed in SEEDS {
         let file = exercise.solution_file();
         let gpu = gpu.filter(|_| seed == SEEDS[0]);
-        let (verdict, text) = judged(exercise, &file, compiler, Judging { gpu, ..Judging::seeded(seed) })?;
+        let (verdict, text) = judged(exercise, &file, compiler, Judging { gpu, model, ..Judging::seeded(seed) })?;
         if !verdict.passed() {
             problems.push(format!("the solution fails (seed {seed}):\n{text}"));
             break;
         }
+        // On another model than the usual one the best grade may be out of reach.
+        let best = exercise.goals.open.as_ref().and_then(|open| open.grades.keys().last());
+        let reached = verdict.rating.as_ref().and_then(|rating| rating.grade());
+        if model.is_none() && reached != best.map(String::as_str) {
+            problems.push(format!("the solution does not reach the best grade (seed {seed}):\n{text}"));
+            break;
+        }
     }
     let starter = exercise.starter_file();
-    let (verdict, text) = judged(exercise, &starter, compiler, Judging { gpu, ..Judging::seeded(SEEDS[0]) })?;
+    let (verdict, text) = judged(exercise, &starter, compiler, Judging { gpu, model, ..Judging::seeded(SEEDS[0]) })?;
     *times = verdict.times.as_ref().map(|times| [times.student, times.solution]);
     must_fail("the starter", &verdict, &text, &exercise.goals.starter_fails, problems);
     let first = Report { file: &starter, explain: false }.text(&verdict);
@@ -219,7 +231,7 @@ fn examine(exercise: &Exercise, compiler: &Compiler, gpu: Option<u32>, found: &m
         }
         let whole = scratch.path().join(exercise.file_name());
         fs::write(&whole, text).map_err(Error::writing(&whole))?;
-        let (verdict, text) = judged(exercise, &whole, compiler, Judging::seeded(SEEDS[0]))?;
+        let (verdict, text) = judged(exercise, &whole, compiler, Judging { model, ..Judging::seeded(SEEDS[0]) })?;
         must_fail(file, &verdict, &text, fails, problems);
     }
     let read = [

@@ -10,7 +10,9 @@ use crate::arguments::{Named, NamedOrNext, RunArguments, RunOptions};
 use crate::course::Course;
 use crate::error::Result;
 use crate::terminal::note;
-use crate::{check, events, export, grade, isolation, new, programs, roster, serve, student, watch, worker};
+use crate::{
+    check, events, export, grade, isolation, leaderboard, new, programs, roster, serve, student, watch, worker,
+};
 
 /// Exercises on GPU memory: kernels in Rust, graded by their results and by their memory accesses.
 ///
@@ -43,6 +45,8 @@ enum Command {
     Reset(Named),
     /// Show the solution of an exercise that you have solved
     Solution(Named),
+    /// Show the best predicted times of open exercises: yours, or those in files of several students
+    Leaderboard(leaderboard::Options),
     /// For authors: check that each exercise can be solved, but not by accident
     Check(check::Options),
     /// For teachers: mark a folder of submissions
@@ -115,6 +119,7 @@ fn run(arguments: Arguments) -> Result<bool> {
         Some(Command::List) => student::list(&course()?),
         Some(Command::Reset(Named { name })) => student::reset(&course()?, &name),
         Some(Command::Solution(Named { name })) => student::solution(&course()?, &name),
+        Some(Command::Leaderboard(options)) => leaderboard::leaderboard(&course()?, &options),
         Some(Command::Check(options)) => check::check(&course()?, &options),
         Some(Command::Grade(options)) => grade::grade(&course()?, &options),
         Some(Command::Export(options)) => export::export(&course()?, &options),

@@ -32,7 +32,7 @@ pub fn run(course: &Course, options: &RunOptions) -> Result<bool> {
     let exercise = student::chosen(course, &progress, options.run.name.as_deref())?;
     let compiler = Compiler::new(&course.root, 0, false)?.announcing();
     let judging = Judging { lines: true, tell, ..Judging::seeded(0) };
-    let tried = student::tried(&exercise, &compiler, &options.run, judging, &mut progress)?;
+    let tried = student::tried(course, &exercise, &compiler, &options.run, judging, &mut progress)?;
     let Tried { verdict: judged, explain } = &tried;
     let file = exercise.student_file();
     say(&verdict(&exercise, &Report { file: &file, explain: *explain }, judged, |html| html))?;

@@ -70,7 +70,10 @@ pub fn export(course: &Course, options: &Options) -> Result<bool> {
     let list = course.folder.join("course.toml");
     write_text(&exercises.join("course.toml"), &fs::read_to_string(&list).map_err(Error::reading(&list))?)?;
     write_text(&whole.join("README.md"), include_str!("student.md"))?;
-    write_text(&whole.join(".gitignore"), "/target\n/exercises/*/*.before*\n/exercises/progress.toml\n")?;
+    write_text(
+        &whole.join(".gitignore"),
+        "/target\n/exercises/*/*.before*\n/exercises/progress.toml\n/exercises/leaderboard.*\n",
+    )?;
     let writing = workspace_copy::writing();
     if folder.exists() {
         // It was empty when it was checked; this fails if it no longer is.
@@ -139,8 +142,8 @@ fn copy(exercise: &Exercise, to: &Path, compiler: &Compiler) -> Result<()> {
     let judge = |seed| Judge { exercise, compiler, judging: Judging::seeded(seed) };
     let reference = judge(0).own(&exercise.reference_file())?;
     write_text(&to.join("reference.ptx"), &read(&reference)?)?;
-    if exercise.is_host() {
-        // Its goals compare with nothing of the solution's.
+    if exercise.is_host() || exercise.is_open() {
+        // Nothing is compared with the solution's.
         return Ok(());
     }
     let compares = |that: &goals::goal::Goal| that.bound.uses(&|name| name.starts_with(goals::goal::SOLUTION));

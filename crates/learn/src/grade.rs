@@ -20,7 +20,7 @@ use exercise::Exercise;
 use exercise::data::some_seed;
 use wording::{several, shell_word};
 
-use crate::arguments::Orders;
+use crate::arguments::{Orders, Where, simulated};
 use crate::compile::Compiler;
 use crate::course::Course;
 use crate::digest;
@@ -28,6 +28,7 @@ use crate::error::{Error, Result};
 use crate::formats::{Format, junit};
 use crate::isolation::{Judges, Limits, Pages};
 use crate::judge::judge;
+use crate::leaderboard;
 use crate::marks::{Mark, Marks, Status, Student};
 use crate::outputs::{self, Target};
 use crate::programs;
@@ -60,12 +61,15 @@ pub struct Options {
     /// Write a table of marks as CSV, one line for each student
     #[arg(long, value_name = "FILE")]
     csv: Option<PathBuf>,
+    /// Write the best times of open exercises, for `cargo learn leaderboard FILE`
+    #[arg(long, value_name = "FILE")]
+    leaderboard: Option<PathBuf>,
     /// Write the marks and points as another program reads them, to --out or in place of the table
     #[arg(long, value_name = "FORMAT")]
     format: Option<Format>,
     /// Mark nothing: write the submissions, without their starters' lines, to the folder --out, for
     /// a tool that finds copied work
-    #[arg(long, value_name = "TOOL", requires_all = ["out", "submissions"], conflicts_with_all = ["format", "junit", "json", "csv"])]
+    #[arg(long, value_name = "TOOL", requires_all = ["out", "submissions"], conflicts_with_all = ["format", "junit", "json", "csv", "leaderboard"])]
     export_for: Option<Tool>,
     /// Where --format and --export-for write: a file, or a folder, as DIR/, with a folder for each
     /// student
@@ -91,6 +95,9 @@ pub struct Options {
     variant: Variant,
     #[command(flatten)]
     orders: Orders,
+    /// The GPU whose times are predicted in open exercises [default: sim:hopper]
+    #[arg(long, value_name = "sim:MODEL", default_value = "sim", hide_default_value = true, value_parser = simulated)]
+    device: Where,
     #[command(flatten)]
     limits: Limits,
     /// Time limit for all files of one student together, in seconds
@@ -146,7 +153,7 @@ fn end_on_signals() {
 /// Checks that all that is asked for can be written, before the long work. Returns where the
 /// format goes.
 fn check_outputs(options: &Options, students: usize) -> Result<Option<Target>> {
-    for file in [&options.junit, &options.json, &options.csv].into_iter().flatten() {
+    for file in [&options.junit, &options.json, &options.csv, &options.leaderboard].into_iter().flatten() {
         output_file::check(file)?;
     }
     options.format.map(|format| Target::of(format, options.out.as_deref(), students)).transpose()
@@ -229,8 +236,15 @@ fn mark_students(
         true => Error::Usage("interrupted before any file was judged".to_owned()),
         false => error,
     })?;
-    let judges =
-        Judges { course, limits: options.limits, seed, orders: options.orders, stop: &STOP, pages: Pages::None };
+    let judges = Judges {
+        course,
+        limits: options.limits,
+        seed,
+        orders: options.orders,
+        model: options.device.model(),
+        stop: &STOP,
+        pages: Pages::None,
+    };
     let bases =
         exercises.iter().map(|exercise| basis(exercise, &compilers[0].0, &judges)).collect::<Result<Vec<_>>>()?;
     let name = |folder: &PathBuf| folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -283,7 +297,8 @@ fn without_host(exercises: &mut Vec<Exercise>, options: &Options) -> Result<()> 
 fn basis(exercise: &Exercise, compiler: &Compiler, judges: &Judges<'_>) -> Result<String> {
     let program = programs::own_program();
     let program = fs::read(&program).map_err(Error::reading(&program))?;
-    let Judges { limits, seed, orders, .. } = judges;
+    let Judges { limits, seed, orders, model, .. } = judges;
+    let model = model.map_or("", |model| model.name);
     let orders = orders.basis();
     let mut parts = vec![
         program,
@@ -291,6 +306,7 @@ fn basis(exercise: &Exercise, compiler: &Compiler, judges: &Judges<'_>) -> Resul
         limits.basis().into_bytes(),
         seed.to_le_bytes().into(),
         orders.into_bytes(),
+        model.into(),
     ];
     parts.extend(digest::contents(&exercise.deciding_files())?);
     Ok(digest::of(&parts.iter().map(Vec::as_slice).collect::<Vec<_>>()))
@@ -300,7 +316,8 @@ fn basis(exercise: &Exercise, compiler: &Compiler, judges: &Judges<'_>) -> Resul
 /// machine may have compiled for itself.
 fn shared_basis(exercises: &[Exercise], options: &Options) -> Result<Vec<String>> {
     let orders = options.orders.basis();
-    let mut parts = vec![options.limits.basis(), format!("{orders} {}", options.student_time_limit)];
+    let model = options.device.model().map_or("", |model| model.name);
+    let mut parts = vec![options.limits.basis(), format!("{orders} {} {model}", options.student_time_limit)];
     for exercise in exercises {
         let files = digest::contents(&exercise.deciding_files())?;
         parts.push(exercise.name.clone());
@@ -347,7 +364,13 @@ fn marked(
 fn finish(marks: &Marks, target: Option<&Target>, options: &Options) -> Result<bool> {
     // A full disk shall not lose the table, nor a closed terminal the files.
     let shown = if target == Some(&Target::Out) { Ok(()) } else { show!("{}", marks.table()) };
-    let files = [(&options.junit, junit::of(marks)), (&options.json, marks.json()), (&options.csv, marks.csv())];
+    let leaderboard = leaderboard::lines(marks.scores());
+    let files = [
+        (&options.junit, junit::of(marks)),
+        (&options.json, marks.json()),
+        (&options.csv, marks.csv()),
+        (&options.leaderboard, leaderboard),
+    ];
     for (file, text) in files {
         if let Some(file) = file {
             output_file::write_whole(file, |out| out.write_all(text.as_bytes()))?;

@@ -20,14 +20,16 @@ use clap::Args;
 use exercise::Exercise;
 use exercise::run::LaunchLimits;
 use sandbox::Sandbox;
+use simt::Model;
 use wording::several;
 
-use crate::arguments::Orders;
+use crate::arguments::{Orders, Where, simulated};
 use crate::compile::{Compiler, JOB_VARIABLE};
 use crate::course::Course;
 use crate::error::{Error, Result};
 use crate::events;
 use crate::judge::judge;
+use crate::leaderboard::Score;
 use crate::marks::{Mark, Status};
 use crate::process::{self, INTERVAL, in_group};
 use crate::processor::{self, OwnTime};
@@ -145,6 +147,8 @@ pub struct GradeOneOptions {
     seed: u64,
     #[command(flatten)]
     orders: Orders,
+    #[arg(long, default_value = "sim", value_parser = simulated)]
+    device: Where,
     #[command(flatten)]
     limits: Limits,
     /// Before the mark, say what happens as `run --events` does
@@ -176,6 +180,8 @@ pub struct Judges<'a> {
     pub limits: Limits,
     pub seed: u64,
     pub orders: Orders,
+    /// The model whose times are predicted in open exercises, if not the usual one.
+    pub model: Option<&'static Model>,
     /// Set when everything is to stop.
     pub stop: &'a AtomicBool,
     /// What the judge says besides the mark.
@@ -239,7 +245,8 @@ impl Judges<'_> {
                     // Its processor time, or the clock's on a system that does not say.
                     let less = if judged.status == Status::TimedOut { f64::INFINITY } else { judged.seconds };
                     let said = mark(judged.status, judged.report);
-                    said.map(|(mark, _)| (Mark { seconds: mark.seconds.min(less), ..mark }, page))
+                    let score = judged.score;
+                    said.map(|(mark, _)| (Mark { seconds: mark.seconds.min(less), score, ..mark }, page))
                 }
                 _ => failed(format!(
                     "the judge ended without a verdict ({status}): most often, {} MiB of memory were not enough",
@@ -271,6 +278,9 @@ impl Judges<'_> {
         }
         if let Some(order) = self.orders.schedule {
             command.arg("--schedule").arg(order.to_string());
+        }
+        if let Some(model) = self.model {
+            command.arg("--device").arg(format!("sim:{}", model.name));
         }
         command.args(no_sandbox.then_some("--no-sandbox"));
         command.args((self.pages != Pages::None).then_some("--events"));
@@ -332,7 +342,8 @@ pub fn grade_one(course: &Course, options: &GradeOneOptions) -> Result<bool> {
     let Limits { step_limit: steps, fault_limit: faults, .. } = options.limits;
     let limits = LaunchLimits { steps, faults, cancel: Some(&TIME_IS_UP) };
     let Orders { schedules, schedule } = options.orders;
-    let judging = Judging { limits, schedules, schedule, ..Judging::seeded(options.seed) };
+    let model = options.device.model();
+    let judging = Judging { limits, model, schedules, schedule, ..Judging::seeded(options.seed) };
     let judging = if options.events { Judging { lines: true, tell: events::tell, ..judging } } else { judging };
     let mark = match judge(&exercise, &options.file, &compiler, judging) {
         Ok(verdict) => {
@@ -351,7 +362,10 @@ pub fn grade_one(course: &Course, options: &GradeOneOptions) -> Result<bool> {
                 status @ Status::TimedOut => {
                     Mark::of(&exercise, status, format!("{}\n{report}", options.limits.out_of_time()))
                 }
-                status => Mark::of(&exercise, status, report),
+                status => {
+                    let score = verdict.rating.as_ref().filter(|_| verdict.passed()).and_then(Score::of);
+                    Mark { score, ..Mark::of(&exercise, status, report) }
+                }
             }
         }
         // While it ran something of the exercise's own.

@@ -26,6 +26,7 @@ use crate::guard::{self, Objection};
 use crate::lines::Lines;
 use crate::orders::RightRun;
 use crate::predictions::read_predictions;
+use crate::rating::model_or_usual;
 use crate::runs::{Judge, Judged, Judging, Setting, Step, Stop};
 use crate::verdict::{Failure, Times, Verdict};
 
@@ -44,12 +45,14 @@ pub fn judge(exercise: &Exercise, file: &Path, compiler: &Compiler, judging: Jud
         seed: judging.seed,
         gain: None,
         times: None,
+        rating: None,
         lines: None,
     };
     let judge = Judge { exercise, compiler, judging };
     let judged = match String::from_utf8(bytes) {
         Ok(text) if exercise.is_predicted() => judge.predictions(&text, &mut verdict),
         Ok(text) if exercise.is_host() => judge.host_code(&text, &mut verdict),
+        Ok(text) if exercise.is_open() => judge.open(&text, &mut verdict),
         Ok(text) => judge.kernels(&text, &mut verdict),
         Err(error) => Err(not_utf8(&error).into()),
     };
@@ -68,6 +71,17 @@ fn not_utf8(error: &FromUtf8Error) -> Failure {
 }
 
 impl Judge<'_> {
+    /// Judges kernels whose launches are the student's.
+    fn open(&self, text: &str, verdict: &mut Verdict) -> Judged {
+        let exercise = self.launched_by(text).map_err(Failure::Signature)?;
+        Judge { exercise: &exercise, ..*self }.kernels(text, verdict)
+    }
+
+    /// The exercise with the launches that a text asks for, if it is an open one.
+    fn launched_by(&self, text: &str) -> std::result::Result<Exercise, String> {
+        self.exercise.with_launches(text, model_or_usual(self.judging.model).multiprocessors)
+    }
+
     fn kernels(&self, text: &str, verdict: &mut Verdict) -> Judged {
         guard::check(text).map_err(|objection| match objection {
             Objection::Refused(why) => Failure::Refused(why),
@@ -111,6 +125,9 @@ impl Judge<'_> {
         let RightRun { sizes, values, right, launches: counted } = measured;
         verdict.lines = self.judging.lines.then(|| Lines::of(&counted, SOURCE));
         tell(Step::Goals);
+        if self.exercise.is_open() {
+            return self.graded(text, &ptx, &reference, (right, sizes, values), verdict);
+        }
         let setting = Setting { sizes, values, right, timed: false };
         let student = Counts::of_student(&ptx, counted);
         let measured = Measured { setting: &setting, student, solution: None, starter: None };
@@ -132,6 +149,26 @@ impl Judge<'_> {
         }
     }
 
+    /// Grades the kernels of an open exercise by their time, after all runs were right: the last one
+    /// with these sizes and values.
+    fn graded(
+        &self,
+        text: &str,
+        ptx: &Path,
+        reference: &Module,
+        (right, sizes, values): (Outcome, Sizes, Buffers),
+        verdict: &mut Verdict,
+    ) -> Judged {
+        let rating = self.rated(text, ptx, reference)?;
+        verdict.right_at.extend([sizes.clone(), rating.sizes.clone()]);
+        let has_grade = rating.grade().is_some();
+        verdict.rating = Some(rating);
+        if let Some(gpu) = self.judging.gpu {
+            verdict.times = self.on_gpu(gpu, ptx, &right, &sizes, &values)?;
+        }
+        if has_grade { Ok(()) } else { Err(Failure::Goals.into()) }
+    }
+
     fn of_given<T>(&self, ran: std::result::Result<T, Problem>) -> Result<T> {
         self.of_exercise("given.rs", ran.map_err(|problem| self.stopped_by(problem, &Sizes::new())))
     }
@@ -147,15 +184,19 @@ impl Judge<'_> {
             // There is no solution to time beside it.
             return Ok(None);
         }
-        let solution = open(&self.own(&self.exercise.solution_file())?)?;
+        let file = self.exercise.solution_file();
+        let solution = open(&self.own(&file)?)?;
+        // With launches of its own.
+        let text = fs::read_to_string(&file).map_err(Error::reading(&file))?;
+        let of_solution = self.launched_by(&text).map_err(|problem| Error::exercise(&file, problem))?;
         let mut random = Random::new(self.judging.seed);
         let timed = data::instead(&self.exercise.goals.timed, sizes, &mut random);
         let values = self.values(&timed, &mut random)?;
-        let time = |module: &Module| match module.time(self.exercise, &timed, &values) {
+        let time = |module: &Module, exercise: &Exercise| match module.time(exercise, &timed, &values) {
             Ok(time) => Ok(time),
             Err(problem) => Err(self.wrong_exercise(format!("on the GPU: {problem:?}"))),
         };
-        let (student, solution) = (time(&student)?, time(&solution)?);
+        let (student, solution) = (time(&student, self.exercise)?, time(&solution, &of_solution)?);
         let both = student.zip(solution);
         Ok(both.map(|(student, solution)| Times { sizes: timed, student, solution }))
     }

@@ -18,6 +18,7 @@
 //! | [`sandbox`], [`process`], `start` | what protects the machine from the files of strangers, and ends what was started |
 //! | [`judge`], [`runs`], [`orders`], [`schedule`], [`counts`], [`goals`], [`predictions`], [`comparison`], [`verdict`] | what a file is judged by, and the result |
 //! | [`host`] | host exercises: the student's program, and the goals of its record |
+//! | [`rating`], [`leaderboard`] | open exercises: predicted times and grades, and the best times |
 //! | [`report`], [`terminal`] | a verdict for people |
 //! | [`page`], [`lines`] | the same as a web page, with the source line by line |
 //! | [`cli`], [`arguments`] | the command line |
@@ -30,7 +31,7 @@
 //! | [`worker`] | judges what waits in the database of a class; with the feature `class` |
 //! | [`roster`] | the students of a class, and their links |
 //! | `account` | the user that a class runs as, if root starts it |
-//! | [`formats`], [`cells`], [`outputs`] | marks as other programs read them |
+//! | [`formats`], [`cells`], [`outputs`], [`calendar`] | marks as other programs read them |
 //! | [`similarity`], [`own_lines`] | submissions for tools that find copied work |
 //!
 //! *Invariant:* a mistake in a student's file leads to a verdict, never to an error of this
@@ -41,6 +42,7 @@ mod account;
 #[cfg(not(feature = "class"))]
 mod again;
 mod arguments;
+mod calendar;
 mod cells;
 mod check;
 mod cli;
@@ -62,6 +64,7 @@ mod host;
 mod implied;
 mod isolation;
 mod judge;
+mod leaderboard;
 mod library;
 mod lines;
 mod marks;
@@ -77,6 +80,7 @@ mod process;
 mod processor;
 mod programs;
 mod progress;
+mod rating;
 mod recorded;
 mod report;
 mod roster;

@@ -12,6 +12,7 @@ use wording::{WIDTH, several};
 
 use crate::cells::{self, row};
 use crate::error::{Error, Result};
+use crate::leaderboard::{Entry, Score};
 use crate::report::cut;
 use crate::shards::Shard;
 use crate::terminal::{REPLACED, plain};
@@ -92,6 +93,9 @@ pub struct Mark {
     /// The points of the exercise.
     #[serde(default)]
     pub max_points: f64,
+    /// What it reaches in an open exercise that it solves.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub score: Option<Score>,
 }
 
 impl Mark {
@@ -105,6 +109,7 @@ impl Mark {
             digest: None,
             points: 0.0,
             max_points: 0.0,
+            score: None,
         }
     }
 
@@ -228,6 +233,14 @@ impl Marks {
     pub fn mark(&self, student: &str, exercise: &str) -> Option<&Mark> {
         let student = self.students.iter().find(|one| one.name == student)?;
         student.marks.iter().find(|mark| mark.exercise == exercise)
+    }
+
+    /// The lines of a leaderboard: all scores.
+    pub fn scores(&self) -> Vec<Entry> {
+        let of =
+            |(student, mark): (&Student, &Mark)| Some(Entry::new(&mark.exercise, &student.name, mark.score.as_ref()?));
+        let all = self.students.iter().flat_map(|student| student.marks.iter().map(move |mark| (student, mark)));
+        all.filter_map(of).collect()
     }
 
     /// How many marks have this status.
@@ -358,6 +371,7 @@ mod tests {
             digest: None,
             points: 0.0,
             max_points: 0.0,
+            score: None,
         };
         let student = Student { name: "anna".to_owned(), marks: statuses.iter().map(mark).collect() };
         Marks { seed: 3, shard: None, students: vec![student] }

@@ -65,7 +65,7 @@ pub fn main(exercise: &Exercise, report: &Report<'_>, verdict: &Verdict, folded:
     let source = if exercise.is_predicted() { exercise.given_file() } else { report.file.to_owned() };
     html! {
         section.says aria-label="Result" { p { (webpage::numbers(&result(verdict))) } }
-        @if !verdict.goals.is_empty() || !verdict.predictions.is_empty() || verdict.failure.is_some() {
+        @if !verdict.goals.is_empty() || !verdict.predictions.is_empty() || verdict.failure.is_some() || verdict.rating.is_some() {
             (place.card("Verdict", &html! {
                 @if let Some(failure) = failed(report, verdict) { pre.scroll tabindex="0" { (failure) } }
                 @if let Some(Failure::OtherOrders(others)) = &verdict.failure {
@@ -75,6 +75,10 @@ pub fn main(exercise: &Exercise, report: &Report<'_>, verdict: &Verdict, folded:
                 }
                 @for goal in &verdict.goals { (of_goal(goal)) }
                 @if let Some(gain) = &verdict.gain { p { (gained(gain)) } }
+                @if let Some(rating) = &verdict.rating {
+                    p { (mark(rating.grade().is_some())) " " (rating.said()) }
+                    @for detail in rating.details() { p.quiet { (detail) } }
+                }
                 @if let Some(times) = &verdict.times { p { (timed(times)) } }
                 @for prediction in &verdict.predictions { (of_prediction(prediction, report.explain)) }
             }))
@@ -88,6 +92,9 @@ pub fn main(exercise: &Exercise, report: &Report<'_>, verdict: &Verdict, folded:
 
 /// The verdict in a sentence.
 fn result(verdict: &Verdict) -> String {
+    if let Some(grade) = verdict.rating.as_ref().and_then(|rating| rating.grade()).filter(|_| verdict.passed()) {
+        return format!("Solved, with the grade: {grade}.");
+    }
     if verdict.passed() {
         return "Solved.".into();
     }

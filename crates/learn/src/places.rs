@@ -16,13 +16,18 @@ pub fn of(verdict: &Verdict) -> Vec<Place> {
             places.push(Place { line: blamed.line, column: None, message: format!("{}. {why}", said(result)) });
         }
     }
+    if let Some(rating) = verdict.rating.as_ref().filter(|_| !verdict.passed())
+        && let Some(waits) = &rating.waits
+    {
+        places.push(Place { line: waits.line, column: None, message: rating.said() });
+    }
     places
 }
 
 fn of_failure(failure: &Failure) -> Vec<Place> {
     match failure {
         Failure::DoesNotCompile(messages) => diagnostics::places(messages),
-        Failure::Refused(why) => refused(why).into_iter().collect(),
+        Failure::Refused(why) | Failure::Signature(why) => refused(why).into_iter().collect(),
         Failure::Faults(_, faults, _) | Failure::OutOfTime(_, faults) => faults.iter().flat_map(of_fault).collect(),
         Failure::OtherOrders(others) => of_failure(&others.failure),
         _ => Vec::new(),
@@ -37,7 +42,7 @@ fn of_fault(fault: &Fault) -> impl Iterator<Item = Place> {
     fault.sites.iter().filter_map(move |(line, who)| Some(place((*line)?, who)))
 }
 
-/// The place of an objection, which begins with its line.
+/// The place of an objection or of a wrong launch, which begins with its line.
 fn refused(why: &str) -> Option<Place> {
     let (line, message) = why.strip_prefix("line ")?.split_once(": ")?;
     Some(Place { line: line.parse().ok()?, column: None, message: message.to_owned() })

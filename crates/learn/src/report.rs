@@ -18,6 +18,7 @@ use simt::prediction::Queue;
 use wording::units::{as_fast, milliseconds};
 use wording::{WIDTH, number, printable, several};
 
+use crate::rating::Rating;
 use crate::runs::shown;
 use crate::verdict::{Ended, Failure, Gain, GoalResult, OtherOrders, Story, Times, Verdict, Wrong};
 
@@ -47,6 +48,7 @@ pub fn heading(exercise: &Exercise) -> String {
         Task::Fast => "make it fast",
         Task::Predict => "predict",
         Task::Host => "write the host code",
+        Task::Open => "open: make it the fastest",
     };
     format!(
         "{TITLE}{}: {}{TITLE:#} ({task}, about {} minutes)\n",
@@ -75,10 +77,21 @@ impl Report<'_> {
         if let Some(gain) = &verdict.gain {
             paragraph(&mut text, "       ", &gained(gain));
         }
+        if let Some(rating) = &verdict.rating {
+            self.rating(&mut text, rating);
+        }
         if let Some(times) = &verdict.times {
             paragraph(&mut text, "       ", &timed(times));
         }
         text
+    }
+
+    /// How fast the kernels of an open exercise are.
+    fn rating(&self, text: &mut String, rating: &Rating) {
+        let good = rating.grade().is_some();
+        let (style, mark) = if good { (GOOD, "   ok") } else { (BAD, "wrong") };
+        paragraph(text, &format!("{style}{mark}{style:#}  "), &rating.said());
+        rating.details().iter().for_each(|detail| paragraph(text, "       ", detail));
     }
 
     /// What is wrong.

@@ -44,6 +44,8 @@ pub struct Judging {
     pub seed: u64,
     /// The GPU to run on as well, if any.
     pub gpu: Option<u32>,
+    /// The model whose times are predicted in open exercises, if not the usual one.
+    pub model: Option<&'static Model>,
     /// Whether to keep what each line did.
     pub lines: bool,
     /// In how many other orders of blocks and warps to run at each size; `None`: as many as take
@@ -63,6 +65,7 @@ impl Judging {
         Self {
             seed,
             gpu: None,
+            model: None,
             lines: false,
             schedules: None,
             schedule: None,

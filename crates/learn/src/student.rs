@@ -15,6 +15,7 @@ use crate::compile::Compiler;
 use crate::course::Course;
 use crate::error::{Error, Result};
 use crate::judge::judge;
+use crate::leaderboard;
 use crate::page;
 use crate::progress::Progress;
 use crate::recorded::some_seed_of;
@@ -100,7 +101,7 @@ pub fn attempt(
         page::check(exercise, path)?;
     }
     let judging = Judging { lines: arguments.report.is_some(), ..Judging::seeded(0) };
-    let Tried { verdict, explain } = tried(exercise, compiler, arguments, judging, progress)?;
+    let Tried { verdict, explain } = tried(course, exercise, compiler, arguments, judging, progress)?;
     let file = exercise.student_file();
     let report = Report { file: &file, explain };
     let mut text = heading(exercise);
@@ -109,6 +110,9 @@ pub fn attempt(
     text.push('\n');
     if verdict.passed() {
         let _ = writeln!(text, "Solved. {}", next_step(course, progress, exercise));
+        if exercise.is_open() {
+            let _ = writeln!(text, "Your best times: `cargo learn leaderboard {}`.", exercise.name);
+        }
     } else {
         let _ = writeln!(text, "{}", advice(exercise, &verdict));
     }
@@ -129,6 +133,7 @@ pub struct Tried {
 
 /// Judges the student's file as the arguments say, and records the progress.
 pub fn tried(
+    course: &Course,
     exercise: &Exercise,
     compiler: &Compiler,
     arguments: &RunArguments,
@@ -140,8 +145,15 @@ pub fn tried(
     if let Some(why) = gpu.and_then(|_| why_not_on_a_gpu(exercise)) {
         note!("note: --device: {why}");
     }
+    let model = arguments.device.model();
+    if model.is_some() && !exercise.is_open() {
+        let name = &exercise.name;
+        return Err(Error::Usage(format!(
+            "--device: {name} has no times to predict on a model of your choice; give sim or gpu"
+        )));
+    }
     let Orders { schedules, schedule } = arguments.orders;
-    let judging = Judging { seed, gpu, schedules, schedule, ..judging };
+    let judging = Judging { seed, gpu, model, schedules, schedule, ..judging };
     let verdict = judge(exercise, &exercise.student_file(), compiler, judging)?;
     if matches!(verdict.failure, Some(Failure::Predictions))
         && verdict.predictions.iter().all(|prediction| prediction.predicted.is_some())
@@ -150,6 +162,9 @@ pub fn tried(
     }
     if verdict.passed() {
         kept(progress.set_solved(exercise, true));
+        if let Some(rating) = &verdict.rating {
+            kept(leaderboard::keep(course, exercise, rating));
+        }
     }
     Ok(Tried { explain: progress.tries(&exercise.name) >= EXPLAINED_AFTER, verdict })
 }

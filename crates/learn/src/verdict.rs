@@ -12,6 +12,7 @@ use simt::prediction::Queue;
 use timeline::Timeline;
 
 use crate::lines::Lines;
+use crate::rating::Rating;
 use crate::schedule::Schedule;
 
 /// The verdict on a student's file.
@@ -31,6 +32,8 @@ pub struct Verdict {
     pub gain: Option<Gain>,
     /// The times on a GPU.
     pub times: Option<Times>,
+    /// How fast the kernels of an open exercise are, if they are right.
+    pub rating: Option<Rating>,
     /// What each line did, if that was asked for and the kernels were right.
     pub lines: Option<Lines>,
 }
@@ -91,7 +94,7 @@ pub enum Failure {
     /// A student's program ended badly at these sizes.
     #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "host code runs on Linux alone"))]
     Program(Sizes, Box<Ended>),
-    /// Goals are missed.
+    /// Goals are missed, or no grade of an open exercise is reached.
     Goals,
     /// Predictions are wrong.
     Predictions,

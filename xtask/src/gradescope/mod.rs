@@ -171,8 +171,9 @@ fn add_course(zip: &mut Zip, folder: &Path, name: &str) -> Result<(), Error> {
     entries.sort();
     for (own, path) in entries {
         let own = own.to_string_lossy();
-        let is_students =
-            ["kernel.rs", "predict.toml", "host.rs", "progress.toml"].contains(&&*own) || own.contains(".before");
+        let is_students = ["kernel.rs", "predict.toml", "host.rs", "progress.toml", "leaderboard.jsonl"]
+            .contains(&&*own)
+            || own.contains(".before");
         if own.starts_with('.') || is_students || path.is_symlink() {
             continue;
         }

@@ -85,6 +85,7 @@ mod tests {
             digest: None,
             points: 0.0,
             max_points: 0.0,
+            score: None,
         };
         let hostile = "a <b> & \"c'\n\u{1b}[31mred\u{1b}[0m\u{1}\u{b}\u{fffe}\tend\r\n]]> \u{e9}";
         let anna = Student {

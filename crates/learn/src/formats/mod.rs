@@ -113,7 +113,16 @@ pub mod samples {
 
     pub fn mark(exercise: &str, status: Status, points: f64, max_points: f64) -> Mark {
         let report = HOSTILE.to_owned();
-        Mark { exercise: exercise.to_owned(), status, report, seconds: 1.5, digest: None, points, max_points }
+        Mark {
+            exercise: exercise.to_owned(),
+            status,
+            report,
+            seconds: 1.5,
+            digest: None,
+            points,
+            max_points,
+            score: None,
+        }
     }
 
     /// A student with a solved, a wrong, a missing file and one that misses goals.

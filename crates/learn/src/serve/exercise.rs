@@ -16,6 +16,7 @@ use crate::course::Course;
 use crate::error::{Error, Result};
 use crate::guard::LONGEST;
 use crate::progress::Progress;
+use crate::rating;
 
 /// What a page says besides, after a form was sent.
 #[derive(Debug, Default)]
@@ -263,7 +264,13 @@ fn options(exercise: &Exercise) -> Markup {
                 label.field { span { "Seed of sizes and values" } input type="text" name="seed" inputmode="numeric" size="12" placeholder="another each time"; }
                 @if !exercise.is_predicted() && !exercise.is_host() {
                     label.field { span { "Other orders of blocks and warps" } input type="text" name="schedules" inputmode="numeric" size="6" placeholder="up to 10"; }
-                    label.field { span { "Device" } select name="device" { option value="sim" { "simulator" } option value="gpu" { "simulator and GPU" } } }
+                    label.field { span { "Device" } select name="device" {
+                        option value="sim" { "simulator" }
+                        @if exercise.is_open() {
+                            @for model in rating::models() { option value={ "sim:" (model.name) } { "times of " (model.name) " (" (rating::gpu(model)) ")" } }
+                        }
+                        option value="gpu" { "simulator and GPU" }
+                    } }
                 }
             }
         }

@@ -52,6 +52,7 @@ pub fn task(exercise: &Exercise) -> &'static str {
         Task::Fast => "make it fast",
         Task::Predict => "predict",
         Task::Host => "write the host code",
+        Task::Open => "open: make it the fastest",
     }
 }
 

@@ -184,6 +184,7 @@ impl Local {
             limits,
             seed: some_seed_of(&exercise)?,
             orders: Orders { schedules: None, schedule: None },
+            model: None,
             stop,
             pages: if explained { Pages::Explained } else { Pages::Unexplained },
         };
@@ -314,6 +315,7 @@ mod tests {
             digest: None,
             points: 0.0,
             max_points: 0.0,
+            score: None,
         };
         let versions = || Versions { course: "c".to_owned(), grader: "g".to_owned() };
         let of = |page: String| verdict(mark(), Some(page), versions());

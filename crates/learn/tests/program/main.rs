@@ -23,6 +23,7 @@ mod hostile;
 mod interrupted;
 #[cfg(unix)]
 mod marks;
+mod open;
 mod orders;
 #[cfg(unix)]
 mod overwhelming;

@@ -76,6 +76,11 @@ impl Model {
         self.timing().map(|timing| timing.memory.dram)
     }
 
+    /// Microseconds of a launch that does nothing; `None` for a model without times.
+    pub fn empty_launch_us(&self) -> Option<f64> {
+        self.timing().map(|timing| timing.launch.empty_us)
+    }
+
     /// The bytes that each multiprocessor must have in flight to keep DRAM busy, by Little's law:
     /// the latency times the bandwidth. `None` for a model without times.
     pub fn bytes_in_flight(&self) -> Option<f64> {

@@ -11,8 +11,9 @@ use super::record::{FITS, Recording, average_length};
 use super::replay::{Executed, Replay, Replayed, Share};
 use super::servers::Servers;
 use super::step::Unit;
-use super::trace::{BlockTrace, Event};
+use super::trace::{BlockTrace, Event, Target};
 use super::unroll;
+use crate::counters::InstructionCounters;
 use crate::model::{Model, Timing};
 
 /// A unit that is used for at least this part of the time limits the launch.
@@ -142,6 +143,9 @@ pub struct Prediction {
     pub warps: (u32, u32),
     /// Blocks of the grid.
     pub blocks: u64,
+    /// How many times as much work the average block did as the blocks that were replayed; at least
+    /// 1. Only the blocks of one multiprocessor are replayed: where this is more, the others do more.
+    pub unsampled: f64,
 }
 
 impl Prediction {
@@ -191,7 +195,39 @@ pub(super) fn of(recording: &Recording, plan: &Plan, kinds: &[Kind]) -> Predicti
         resident: recording.resident,
         warps: (recording.resident * recording.warps_per_block, model.warps()),
         blocks: recording.total_blocks,
+        unsampled: unsampled(recording),
     }
+}
+
+/// What a sector or a wavefront costs, in slots of a multiprocessor's schedulers.
+const SLOTS: u64 = 4;
+
+/// How many times as much the average block did as those that were recorded: in instructions, and
+/// in these with sectors, with sectors that L1 lacks, or with wavefronts of shared memory.
+fn unsampled(recording: &Recording) -> f64 {
+    let events = || recording.blocks.iter().flat_map(|block| &block.warps).flat_map(|warp| &warp.events);
+    let of = |target, what: fn(&Event) -> u64| {
+        events().filter(|event| event.target == target).map(|event| SLOTS * what(event)).sum::<u64>()
+    };
+    let counted = |what: fn(&InstructionCounters) -> u64| recording.counted.iter().map(what).sum::<u64>();
+    let reads: u64 = recording.reads.iter().map(|read| read.sectors).sum();
+    let missed = events().filter(|event| recording.reads.get(event.place as usize).is_some_and(|it| it.sectors > 0));
+    let missed: u64 = missed.map(|event| SLOTS * u64::from(event.missed)).sum();
+    let more = [
+        (0, 0),
+        (
+            SLOTS * counted(|counters| counters.global.sectors + counters.local.sectors),
+            of(Target::Memory, |event| event.sectors.into()),
+        ),
+        (SLOTS * reads, missed),
+        (SLOTS * counted(|counters| counters.shared.wavefronts), of(Target::Shared, |event| event.wavefronts.into())),
+    ];
+    let (all, recorded) = (counted(|counters| counters.executed), events().count() as u64);
+    // So many times as many blocks ran, and so much longer is each than its record.
+    let share = recording.run_blocks as f64 / recording.blocks.len().max(1) as f64 * unrecorded(&recording.blocks);
+    let ratio =
+        |(of_all, of_recorded): (u64, u64)| (all + of_all) as f64 / ((recorded + of_recorded).max(1) as f64 * share);
+    more.into_iter().map(ratio).fold(1.0, f64::max)
 }
 
 fn replay(recording: &Recording, plan: &Plan, executed: Executed<'_>, warm: bool) -> Replayed {

@@ -75,6 +75,7 @@ mod tests {
             resident: 8,
             warps: (64, 64),
             blocks,
+            unsampled: 1.0,
         }))
     }
 

@@ -1,0 +1,28 @@
+//! The fastest transpose
+//!
+//! Write the fastest transpose of a matrix: `output[col][row] = input[row][col]` for any number of
+//! rows and columns. There is no kernel to begin with: how threads, tiles and words share the work
+//! is yours.
+//!
+//! A line `//@ launch KERNEL: grid = ..., block = ..., shared = ...` in this file launches a
+//! kernel. `grid` and `block` are a number, or a list of up to three; `shared` (bytes of dynamic
+//! shared memory) may be left out. Expressions in quotes know the sizes, `block.x` (`.y`, `.z`) and
+//! `multiprocessors`, and have `+ - * / %`, `ceil`, `floor`, `min` and `max`.
+//!
+//! # Task
+//!
+//! One launch, of a kernel with the parameters below, right for all sizes and free of races. Then
+//! its time counts: predicted for 1024 rows of 2048 columns, beside the time of a copy of as many
+//! bytes at the GPU's bandwidth. Twice that time passes; the report says what holds the kernel back
+//! and what the next grade takes. `--device sim:MODEL` is for another GPU than an H200.
+
+use cuda_std::prelude::*;
+
+//@ launch transpose: grid = 1, block = 32
+
+/// Transposes the matrix.
+///
+/// # Safety
+/// `input` holds `rows` rows of `cols` elements, `output` has room for `cols` rows of `rows`.
+#[kernel]
+pub unsafe fn transpose(input: *const f32, output: *mut f32, rows: u32, cols: u32) {}
