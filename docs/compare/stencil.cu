@@ -1,4 +1,5 @@
-// CUDA C++ twin of `kernels/src/stencil.rs`, `stencil_registers.rs` and `stencil_volume.rs`.
+// CUDA C++ twin of `stencil.rs`, `stencil_registers.rs`, `stencil_volume.rs` and `stencil_walk.rs`
+// in `kernels/src`.
 // By hand: nvcc -ptx -arch=sm_90 -o stencil.ptx docs/compare/stencil.cu; host stencil --ptx stencil.ptx
 
 #include "product.cuh"

@@ -44,7 +44,7 @@
 //! | [`spill`] | arrays in registers and in local memory; more work a thread, fewer threads |
 //! | [`transfer`] | a kernel beside which the host's copies run |
 //! | [`stencil`], [`stencil_registers`] | sums of neighbours: caches, tiles, registers, words |
-//! | [`stencil_volume`] | the same in three dimensions: registers along z |
+//! | [`stencil_volume`], [`stencil_walk`] | the same in three dimensions: registers along z |
 //! | [`scan`], [`scan_tiles`] | prefix sums, in blocks and in one pass ([`scan_compact`]: a use) |
 //! | [`sparse`] | a sparse matrix times a vector: which entries a warp reads |
 //! | [`pipeline`] | tiles on their way while a block works: stages against occupancy |
@@ -101,6 +101,7 @@ mod stage;
 pub mod stencil;
 pub mod stencil_registers;
 pub mod stencil_volume;
+pub mod stencil_walk;
 pub mod table;
 pub mod texture;
 pub mod transfer;

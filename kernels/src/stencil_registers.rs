@@ -76,15 +76,26 @@ pub fn stencil_wide_25(input: Matrix<f32>, mut output: DisjointMatrix<f32>) {
     let (row, col) = (at.row(), 4 * at.col());
     let mut sums = [0.0; 4];
     unroll::<5>(|i| {
-        let row = row.wrapping_add(i as u32).wrapping_sub(2);
-        let word = |col| input.quad(row, col).to_array();
-        let (left, here, right) = (word(col.wrapping_sub(4)), word(col), word(col.wrapping_add(4)));
-        // From two columns before the first result to two after the last.
-        let line = [left[2], left[3], here[0], here[1], here[2], here[3], right[0], right[1]];
+        let line = line_around(&input, row.wrapping_add(i as u32).wrapping_sub(2), col);
         unroll::<4>(|result| {
             add_line(&mut sums[result], i, core::array::from_fn(|j| line[result + j]));
         });
     });
     // SAFETY: four columns belong to each position.
     unsafe { output.set_quad(row, col, f32x4::from_array(sums)) };
+}
+
+/// Eight values of a row: four from `col` on, and two on each side. Three words, if the matrix
+/// consists of words, and else value by value.
+#[gpu_only]
+#[inline(always)]
+fn line_around(input: &Matrix<f32>, row: u32, col: u32) -> [f32; 8] {
+    match input.quads::<3>(row, col.wrapping_sub(4)).map(|words| words.map(f32x4::to_array)) {
+        Some([left, here, right]) => {
+            [left[2], left[3], here[0], here[1], here[2], here[3], right[0], right[1]]
+        }
+        None => {
+            core::array::from_fn(|j| value(input, row, col.wrapping_add(j as u32).wrapping_sub(2)))
+        }
+    }
 }

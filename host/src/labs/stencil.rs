@@ -1,5 +1,5 @@
 //! Stencils of 5 and 25 points in a matrix, and of 7 in a volume. The kernels and what they show are
-//! in `kernels::stencil`, `kernels::stencil_registers` and `kernels::stencil_volume`; `table` has the
+//! in `kernels::stencil`, `stencil_registers`, `stencil_volume` and `stencil_walk`; `table` has the
 //! rows, `screen` what is shown first, `on_device` the launches, `reference` what is right.
 
 mod on_device;

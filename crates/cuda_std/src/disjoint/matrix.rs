@@ -134,6 +134,25 @@ impl Matrix<'_, f32> {
         }
         f32x4::from_array([0, 1, 2, 3].map(|i| self.get(row, col.saturating_add(i)).copied().unwrap_or(0.0)))
     }
+
+    /// `N` times four neighbours of a row, from `col` on, and 0 for those outside of the matrix: a
+    /// load of 16 bytes for each four. `None` unless all rows consist of such words.
+    #[inline(always)]
+    pub fn quads<const N: usize>(&self, row: u32, col: u32) -> Option<[f32x4; N]> {
+        let Layout { rows, cols, pitch } = self.layout;
+        let of_words = self.start.addr().is_multiple_of(16) && (cols | pitch | col).is_multiple_of(4);
+        of_words.then(|| {
+            core::array::from_fn(|i| {
+                let col = col.wrapping_add(4 * i as u32);
+                // `&`, not `&&`: one condition and no branch, so that the loads follow each other.
+                match (row < rows) & (col < cols) {
+                    // SAFETY: the row has all four, aligned to 16 bytes, and nothing writes them.
+                    true => unsafe { *self.start.add(self.layout.start_of(row) + col as usize).cast() },
+                    false => f32x4::splat(0.0),
+                }
+            })
+        })
+    }
 }
 
 /// An output: a matrix of which each thread reaches the element at its own [`Position`]. The host
@@ -197,8 +216,14 @@ impl<T> DisjointMatrix<'_, T> {
     /// until a barrier.
     #[inline(always)]
     pub unsafe fn element_mut(&mut self, row: u32, col: u32) -> Option<&mut T> {
-        // SAFETY: the matrix has the element, and the caller sees to it that it is this thread's.
-        self.layout.offset(row, col).map(|offset| unsafe { &mut *self.start.add(offset) })
+        let offset = self.layout.offset(row, col)?;
+        // SAFETY: the matrix has the element, so it is not at address 0, and the caller sees to it
+        // that it is this thread's.
+        unsafe {
+            let element = self.start.add(offset);
+            assert_unchecked(!element.is_null());
+            Some(&mut *element)
+        }
     }
 }
 

@@ -11,11 +11,14 @@
 //! - PCIe 4: 25.1 GB/s to an A100 (github.com/NVIDIA/nvbandwidth/issues/42), 26.3 to an RTX 4090 and
 //!   26.8 from it (issues/15 there).
 //! - PCIe 5: 52.8 GB/s from an H100 to the host (issues/24 there); to it: assumed as much.
-//! - NVLink 4: 376 GB/s between two H100 (github.com/NVIDIA/nccl/issues/1264), 84 % of the peak.
+//! - An H200: all but `next_us`, by `host transfer --device gpu` on two H200 (driver 580.159.04,
+//!   2026-11-29), for `h100`, too. Pageable memory: copies of 16 MiB, which moved at 13.3 and 11.1
+//!   GB/s on one machine, and at 14.6 and 10.9 on another.
+//! - NVLink 4: 393 GB/s between these two, 87 % of the peak.
 //!
 //! The rest is assumed: the same part of the peak for other generations, half of the pinned rate for
-//! pageable memory and for page faults where it is not measured, and all latencies. Pageable memory
-//! depends on the host's memory and processor more than on the GPU.
+//! pageable memory and for page faults where it is not measured, and other latencies. Pageable
+//! memory depends on the host's memory and processor more than on the GPU.
 
 use super::gpu::Model;
 
@@ -83,7 +86,7 @@ const fn reaching(name: &'static str, peak_gbps: f64, pinned_gbps: [f64; 2]) -> 
 
 /// NVLink, of which copies reach what they do of the fourth generation.
 const fn nvlink(name: &'static str, peak_gbps: f64) -> Option<PeerLink> {
-    Some(PeerLink { name, peak_gbps, gbps: peak_gbps * 376.0 / 450.0 })
+    Some(PeerLink { name, peak_gbps, gbps: peak_gbps * 393.0 / 450.0 })
 }
 
 const PCIE_1: HostLink = host("PCIe 1 x16", 4.0);
@@ -93,6 +96,12 @@ const PCIE_4: HostLink = reaching("PCIe 4 x16", 31.5, [25.1; 2]);
 const PCIE_4_ADA: HostLink = reaching("PCIe 4 x16", 31.5, [26.3, 26.8]);
 const PCIE_4_X8: HostLink = reaching("PCIe 4 x8", 15.75, [13.1, 13.4]);
 const PCIE_5: HostLink = reaching("PCIe 5 x16", 63.0, [52.8; 2]);
+const PCIE_5_H200: HostLink = HostLink {
+    pageable_gbps: [13.3, 11.1],
+    faults_gbps: 7.5,
+    latency_us: 8.5,
+    ..reaching("PCIe 5 x16", 63.0, [55.0; 2])
+};
 
 /// The models' links, each with the names of those that have them.
 static LINKS: [(&[&str], Links); 11] = [
@@ -104,7 +113,7 @@ static LINKS: [(&[&str], Links); 11] = [
     (&["ampere"], Links { host: PCIE_4, peer: nvlink("NVLink 3", 300.0) }),
     (&["ada"], Links { host: PCIE_4_ADA, peer: None }),
     (&["rtx4060"], Links { host: PCIE_4_X8, peer: None }),
-    (&["hopper", "h100"], Links { host: PCIE_5, peer: nvlink("NVLink 4", 450.0) }),
+    (&["hopper", "h100"], Links { host: PCIE_5_H200, peer: nvlink("NVLink 4", 450.0) }),
     (&["b200"], Links { host: PCIE_5, peer: nvlink("NVLink 5", 900.0) }),
     (&["rtx5090"], Links { host: PCIE_5, peer: None }),
 ];

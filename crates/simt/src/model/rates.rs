@@ -76,6 +76,8 @@ pub(crate) struct Issue {
     pub wide: u32,
     /// Special functions.
     pub special: u32,
+    /// Texture fetches: a lane for each cycle of a texture unit.
+    pub texture: u32,
     /// Conversions between integers and floats.
     pub convert: u32,
     /// f64 arithmetic.

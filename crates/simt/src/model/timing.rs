@@ -21,6 +21,9 @@ impl Model {
 /// chains and by streams; `barrier` is 13 + 2 a warp, `block` the rate of empty blocks (1650 in a
 /// microsecond), `empty_us` a cold empty launch between two events. `turnaround`, `dram` latency
 /// and `dram_write` are fitted to the labs. `guard` is the distance that ptxas 13.5 keeps.
+/// `texture`: `stencil --texture --points 25` fetches 3.8 texels a cycle of a multiprocessor, which
+/// has four texture units; later and earlier ones have as many as NVIDIA's whitepapers say: 4, on
+/// Maxwell 8, on Kepler 16, at the slower clock of the chip on Fermi and before.
 /// `third_register` is an H100's: registers are in two banks, so that of three, two are in the same
 /// one.
 const HOPPER: Timing = Timing {
@@ -38,6 +41,7 @@ const HOPPER: Timing = Timing {
         multiply: 2,
         wide: 4,
         special: 8,
+        texture: 32,
         convert: 4,
         double: 2,
         short_pointers: false,
@@ -209,6 +213,7 @@ static TIMINGS: [(&[&str], Timing); 15] = [
                 multiply: 3,
                 wide: 6,
                 special: 4,
+                texture: 16,
                 convert: 4,
                 ..HOPPER.issue
             },
@@ -244,6 +249,7 @@ static TIMINGS: [(&[&str], Timing); 15] = [
                 multiply: 3,
                 wide: 6,
                 special: 4,
+                texture: 16,
                 convert: 4,
                 double: 32,
                 ..HOPPER.issue
@@ -283,6 +289,7 @@ static TIMINGS: [(&[&str], Timing); 15] = [
                 multiply: 4,
                 wide: 8,
                 special: 4,
+                texture: 8,
                 convert: 4,
                 ..HOPPER.issue
             },
@@ -324,6 +331,7 @@ static TIMINGS: [(&[&str], Timing); 15] = [
                 multiply: 4,
                 wide: 8,
                 special: 16,
+                texture: 32,
                 convert: 4,
                 double: 4,
                 short_pointers: false,
@@ -400,6 +408,7 @@ const TESLA_ISSUE: Issue = Issue {
     multiply: 16,
     wide: 16,
     special: 16,
+    texture: 32,
     convert: 4,
     double: 32,
     short_pointers: true,

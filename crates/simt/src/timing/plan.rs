@@ -147,7 +147,7 @@ fn cost(op: &Op, timing: &Timing) -> Cost {
         Op::Matrix(MatrixOp::Load { .. } | MatrixOp::Store { .. }) => ACCESS,
         Op::Matrix(MatrixOp::LoadFragment { .. } | MatrixOp::StoreFragment { .. }) => ACCESS,
         Op::Texture(TextureOp::Query { .. }) => RENAMED,
-        Op::Texture(_) => Cost::new(Unit::Texture, 1, 4 * issue.any, 1),
+        Op::Texture(_) => Cost::new(Unit::Texture, 1, issue.texture, 1),
         Op::Warp(op) => match op {
             WarpOp::Shuffle { .. } => Cost::new(Unit::Shuffle, 1, 2 * issue.any, latency.shuffle),
             WarpOp::Reduce { .. } => Cost::new(Unit::Special, 1, issue.special, latency.special),

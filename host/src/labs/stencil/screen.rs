@@ -34,8 +34,9 @@ pub(super) const FIRST: FirstScreen = FirstScreen {
 
 pub(super) const CONCLUSIONS: &[Conclusion] = &[
     Conclusion::new(
-        "Through a tile in shared memory, 5 points are {} as straight from global memory, and 25 points {}; with four results a \
-         thread {}. Seven points of a volume are {} with a walk along z, and {} with words of 16 bytes, too.",
+        "With a tile in shared memory 5 points are {} as with loads from global memory, 25 points {}, and {} if a thread \
+         computes four results. Seven points of a volume are {} if a block walks along z, and {} if it does that with words of \
+         16 bytes.",
         &[
             AsFast(SHARED_5, GLOBAL_5),
             AsFast(SHARED_25, GLOBAL_25),
@@ -45,12 +46,13 @@ pub(super) const CONCLUSIONS: &[Conclusion] = &[
         ],
     ),
     Conclusion::new(
-        "Caches catch most neighbours: L1 finds {} % of what 25 points load straight from global memory, in {} loads for 32 results. From \
-         a tile in shared memory that still takes {} loads; if a thread keeps values for four results in registers, {}, and with words \
-         of 16 bytes {}. In a volume L2 sends each value {} times; with a walk along z {} times.",
+        "For 32 results of 25 points a warp loads {} times, and finds {} % in L1: neighbours need the same values. A tile makes \
+         them {} loads from shared memory; a thread that keeps values for four results in registers needs {}, and with \
+         words of 16 bytes {} without a tile. In a volume L1 seldom has the planes above and below: L2 sends each value {} times, \
+         and {} times if a thread keeps them in registers along z.",
         &[
-            Of(GLOBAL_25, &L1_HITS),
             Of(GLOBAL_25, &LOADS_FOR_RESULTS),
+            Of(GLOBAL_25, &L1_HITS),
             Of(SHARED_25, &SHARED_LOADS_FOR_RESULTS),
             Of(REGISTERS_25, &SHARED_LOADS_FOR_RESULTS),
             Of(WIDE_25, &LOADS_FOR_RESULTS),
@@ -60,7 +62,8 @@ pub(super) const CONCLUSIONS: &[Conclusion] = &[
     )
     .holds(&[Holds::More(2, 3), Holds::More(3, 4), Holds::More(5, 6)]),
     Conclusion::new(
-        "In a volume L2 sends each value {} times; with a walk along z, which keeps planes in registers, {} times.",
+        "In a volume L1 seldom has the planes above and below: L2 sends each value {} times, and {} times if a thread keeps them \
+         in registers along z.",
         &[Of(GLOBAL_7, &FROM_L2), Of(REGISTERS_7, &FROM_L2)],
     )
     .holds(&[Holds::More(0, 1), Holds::If(|report| GLOBAL_25.find(report).is_none())]),

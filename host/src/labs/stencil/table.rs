@@ -6,13 +6,14 @@ use clap::Args;
 use cuda_std::launch::{DisjointMatrix, Matrix, SafeKernel};
 use device::Device;
 use kernels::stencil_volume::{self as volume, Shape, WALK};
+use kernels::stencil_walk as walk;
 use kernels::{stencil as plane, stencil_registers as registers};
 
 use crate::labs::inputs::{DefaultSize, MatrixFlags};
 use crate::labs::variants::{Chosen, VariantSpec, Variants, variant};
 use crate::report::Meaning;
 
-pub(super) const SIDE: DefaultSize = DefaultSize { on_gpu: 8192, on_simulator: 768 };
+pub(super) const SIDE: DefaultSize = DefaultSize { on_gpu: 8192, on_simulator: 512 };
 
 /// The default volume: planes, rows and columns.
 pub(super) struct DefaultVolume {
@@ -20,7 +21,7 @@ pub(super) struct DefaultVolume {
     on_simulator: [u64; 3],
 }
 
-pub(super) const VOLUME: DefaultVolume = DefaultVolume { on_gpu: [512; 3], on_simulator: [32, 192, 256] };
+pub(super) const VOLUME: DefaultVolume = DefaultVolume { on_gpu: [512; 3], on_simulator: [32, 96, 128] };
 
 impl DefaultVolume {
     /// That for `device`.
@@ -100,9 +101,9 @@ impl Variants for Step {
         variant("wide-25", "", on_plane(25, &registers::stencil_wide_25, WORDS)).flag("wide"),
         variant("global-7", "", on_volume(&volume::stencil_global_7, EACH, 1)).flag("global"),
         variant("shared-7", "", on_volume(&volume::stencil_shared_7, EACH, 1)).flag("shared"),
-        variant("registers-7", "", on_volume(&volume::stencil_registers_7, EACH, WALK)).flag("registers"),
-        variant("both-7", HELP_BOTH, on_volume(&volume::stencil_both_7, EACH, WALK)).flag("both"),
-        variant("wide-7", "", on_volume(&volume::stencil_wide_7, WORDS, WALK)).flag("wide"),
+        variant("registers-7", "", on_volume(&walk::stencil_registers_7, EACH, WALK)).flag("registers"),
+        variant("both-7", HELP_BOTH, on_volume(&walk::stencil_both_7, EACH, WALK)).flag("both"),
+        variant("wide-7", "", on_volume(&walk::stencil_wide_7, WORDS, WALK)).flag("wide"),
     ];
 }
 
@@ -131,7 +132,7 @@ pub struct Options {
     pub(super) points: Vec<u32>,
     #[command(flatten)]
     pub(super) matrix: MatrixFlags,
-    /// Planes, rows and columns of the volume [default: 512,512,512 on a GPU, 32,192,256 on the
+    /// Planes, rows and columns of the volume [default: 512,512,512 on a GPU, 32,96,128 on the
     /// simulator]
     #[arg(long, value_name = "P,R,C", value_parser = extents)]
     pub(super) volume: Option<[u32; 3]>,

@@ -12,8 +12,9 @@ pub(super) const SIZE: DefaultSize = DefaultSize { on_gpu: 1 << 24, on_simulator
 /// Input and output on the device, as managed memory and in pinned memory of the host.
 pub(super) const NEEDS: MemoryNeeds = MemoryNeeds { what: "chunks of a vector", on_device: 3, on_host: 4 };
 
-/// The sizes of copies: from those that cost latency to those that cost bandwidth.
-const BYTES: [u64; 5] = [1 << 10, 1 << 14, 1 << 19, 1 << 24, 1 << 30];
+/// The sizes of copies: from those that cost latency to those that cost bandwidth; and the largest.
+const BYTES: [u64; 4] = [1 << 10, 1 << 14, 1 << 19, 1 << 24];
+const LARGEST: u64 = 1 << 28;
 
 /// The bytes of a copy that the simulator moves, at most.
 const CHECKED: u64 = 1 << 16;
@@ -73,9 +74,12 @@ pub struct Options {
     uses: Chosen<Use>,
     #[command(flatten)]
     pub(super) values: VectorFlags,
-    /// Bytes of each copy, such as 4K,1M [default: 1K,16K,512K,16M,1G]
+    /// Bytes of each copy, such as 4K,1M [default: 1K,16K,512K,16M,256M]
     #[arg(long, value_name = "BYTES", value_delimiter = ',', value_parser = copied_bytes)]
     bytes: Vec<u64>,
+    /// The default sizes up to this one, such as 1G [default: 256M]
+    #[arg(long, value_name = "BYTES", conflicts_with = "bytes", value_parser = copied_bytes)]
+    largest: Option<u64>,
     /// How many chunks the streams get
     #[arg(long, value_name = "NUMBER", default_value_t = 4, value_parser = whole_number(1, 64u32))]
     pub(super) chunks: u32,
@@ -105,7 +109,9 @@ impl Options {
         if sizes.is_empty() {
             // A driver that predicts times is the simulator.
             let most = if device.properties().has_predicted_times() { CHECKED } else { u64::MAX };
-            sizes = BYTES.into_iter().filter(|&bytes| bytes <= most).collect();
+            let largest = self.largest.unwrap_or(LARGEST);
+            let smaller = BYTES.into_iter().filter(|&bytes| bytes < largest);
+            sizes = smaller.chain([largest]).filter(|&bytes| bytes <= most || self.largest.is_some()).collect();
         }
         sizes.sort_unstable();
         sizes.dedup();
@@ -126,7 +132,7 @@ impl Options {
     }
 
     pub(super) fn chooses_rows(&self) -> bool {
-        self.ways.any() || self.uses.any() || !self.bytes.is_empty()
+        self.ways.any() || self.uses.any() || !self.bytes.is_empty() || self.largest.is_some()
     }
 }
 
