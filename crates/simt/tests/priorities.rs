@@ -111,10 +111,13 @@ fn a_policy_keeps_a_table_that_a_stream_would_push_out() {
     let (machine, lines) = (machine(POLICY), u64::from(LINES));
     let [last, first] = machine.policies();
     assert_eq!(machine.lines([0, 0], None), 3 * lines);
-    assert_eq!(machine.lines([last, 0], None), 2 * lines);
     assert_eq!(machine.lines([0, first], None), 2 * lines);
+    // To be evicted last takes a part of L2 that is set aside: by a window, of whatever.
+    let elsewhere = Some(AccessWindow { address: machine.data + 256 * lines, bytes: 128 });
+    assert_eq!(machine.lines([last, 0], None), 3 * lines);
+    assert_eq!(machine.lines([last, 0], elsewhere), 2 * lines);
     // If both are to stay, the older goes, until something ordinary comes: the table's end stays.
-    assert!((2 * lines + lines / 2..3 * lines).contains(&machine.lines([last, last], None)));
+    assert!((2 * lines + lines / 2..3 * lines).contains(&machine.lines([last, last], elsewhere)));
     // What is no policy changes nothing.
     assert_eq!(machine.lines([0x1234, 7], None), 3 * lines);
 }

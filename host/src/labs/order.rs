@@ -15,21 +15,33 @@ use serde_json::{Value, json};
 use passes::Passes;
 use product::Product;
 pub use table::Options;
-use table::{CONCLUSIONS, FIRST, K, M, MEANINGS, N, PASSES, SHOWCASE, TABLE, Way};
+use table::{CONCLUSIONS, FIRST, MODELS, SHOWCASE, Way};
 
 use super::inputs::{DefaultSize, HostMatrix, bytes_of, check_matrix, check_room, named};
 use super::lab::{Lab, Plan};
 use super::models::{is_plain, stand_in};
 use super::settings::Settings;
 use super::showcase::Showcase;
-use super::variants::VariantSpec;
+use super::variants::{VariantSpec, meanings};
 use crate::report::{Conclusion, FirstScreen, Meaning, Subject};
+
+/// B is larger than L2: than the 768 KiB of a C2050 on the simulator, and an H200's 60 MiB.
+const M: DefaultSize = DefaultSize { on_gpu: 8192, on_simulator: 256 };
+const N: DefaultSize = DefaultSize { on_gpu: 8192, on_simulator: 512 };
+const K: DefaultSize = DefaultSize { on_gpu: 2048, on_simulator: 416 };
+/// On an H200 264 blocks run at once, in squares of 16; a C2050's L2 has room for eight rows of A's tiles.
+const SIDE: DefaultSize = DefaultSize { on_gpu: 16, on_simulator: 8 };
+/// With as much of a stream more than L2 has, and alone less: 16 MiB of 24, and of an H200's 28 of 60.
+const TABLE: DefaultSize = DefaultSize { on_gpu: 7 << 20, on_simulator: 4 << 20 };
+const PASSES: DefaultSize = DefaultSize { on_gpu: 16, on_simulator: 4 };
 
 /// The lab: a product, and a table beside a stream.
 pub struct Order {
     options: Options,
     product: Product,
     passes: Passes,
+    /// The model that stands in for the product.
+    small: &'static str,
     /// Whether launches are shaped for the multiprocessors of the models that stand in.
     as_models: bool,
 }
@@ -47,10 +59,10 @@ impl Lab for Order {
     const FIRST: FirstScreen = FIRST;
     const CONCLUSIONS: &'static [Conclusion] = CONCLUSIONS;
     const SIZES: &'static [(&'static str, DefaultSize)] =
-        &[("m", M), ("n", N), ("k", K), ("entries", TABLE), ("passes", PASSES)];
+        &[("m", M), ("n", N), ("k", K), ("side", SIDE), ("entries", TABLE), ("passes", PASSES)];
     const SHAPED: bool = true;
     const SHOWCASE: Showcase = SHOWCASE;
-    const MEANINGS: fn() -> Vec<Meaning> = || MEANINGS.to_vec();
+    const MEANINGS: fn() -> Vec<Meaning> = || [meanings::<Way>(), vec![MODELS]].concat();
     type Options = Options;
     type Data = Data;
 
@@ -100,21 +112,24 @@ impl Lab for Order {
                 (HostMatrix::random(m, k, &mut random), HostMatrix::random(k, n, &mut random))
             }
         };
-        let product = Product { a, b, seed: settings.seed, side: options.side, expected: OnceLock::new() };
+        let side = options.side.unwrap_or_else(|| SIDE.on(device) as u32);
+        let product = Product { a, b, seed: settings.seed, side, expected: OnceLock::new() };
         product.check_grid()?;
         let passes = Passes::random(table as usize, passes as usize, &mut random);
         let as_models = is_plain(device) && device.multiprocessors() == device.shaped_for(None).multiprocessors();
-        Ok(Self { options, product, passes, as_models })
+        // A block of the product has 1024 threads, and a C2050's multiprocessor 32 registers for each.
+        let small = if settings.predicted.thread_registers > Some(32) { "kepler" } else { "fermi" };
+        Ok(Self { options, product, passes, small, as_models })
     }
 
     fn parameters(&self) -> Value {
         let [m, n, k] = self.product.extents();
-        let Options { input, input_b, side, .. } = &self.options;
+        let Options { input, input_b, .. } = &self.options;
         let (input, input_b) = (named(input.as_ref()), named(input_b.as_ref()));
         let (entries, passes) = (self.passes.table.len(), self.passes.count());
         let multiprocessors = self.as_models.then_some("the models'");
         json!({
-            "m": m, "n": n, "k": k, "side": side, "entries": entries, "passes": passes,
+            "m": m, "n": n, "k": k, "side": self.product.side, "entries": entries, "passes": passes,
             "input": input, "input_b": input_b, "multiprocessors": multiprocessors,
         })
     }
@@ -124,12 +139,12 @@ impl Lab for Order {
     }
 
     fn plan<'a>(&'a self, device: &Device) -> Result<Plan<'a, Data>> {
-        let (small, keeping) = (stand_in(device, SMALL)?, stand_in(device, KEEPING)?);
+        let (small, keeping) = (stand_in(device, self.small)?, stand_in(device, KEEPING)?);
         let on = |model: &'static str, stand_in: &Option<Device>| match stand_in {
             Some(device) => (device.clone(), Some(model)),
             None => (device.clone(), None),
         };
-        let (tiles, table) = (on(SMALL, &small), on(KEEPING, &keeping));
+        let (tiles, table) = (on(self.small, &small), on(KEEPING, &keeping));
         let data = Data { product: self.product.place(&tiles.0)?, passes: self.passes.place(&table.0)? };
         let ways = self.options.ways.chosen().into_iter();
         let ways = ways.filter(|way| self.options.ways.any() || way.of.fits(device));
@@ -152,7 +167,6 @@ impl Lab for Order {
     }
 }
 
-/// The models that replace the plain simulator, which has no caches: a small L2, for a product that the
-/// simulator computes in seconds; and the smallest whose GPU has priorities.
-const SMALL: &str = "fermi";
+/// The model that replaces the plain simulator, which has no caches, for the table: the smallest L2 of a GPU
+/// that has priorities. For the product a small L2 will do, and the simulator computes it in seconds.
 const KEEPING: &str = "rtx4060";

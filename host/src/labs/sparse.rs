@@ -40,8 +40,14 @@ pub struct Sparse {
 impl Lab for Sparse {
     const NAME: &'static str = "sparse";
     const ABOUT: &'static str = "A sparse matrix times a vector: COO, CSR, ELL and sliced ELL";
-    const SUBJECTS: &'static [Subject] =
-        &[Subject::MovedOfNeeded, Subject::GlobalLoads, Subject::ActiveLanes, Subject::Padding, Subject::Atomics];
+    const SUBJECTS: &'static [Subject] = &[
+        Subject::TouchedOfNeeded,
+        Subject::GlobalLoads,
+        Subject::Instructions,
+        Subject::ActiveLanes,
+        Subject::Padding,
+        Subject::Atomics,
+    ];
     const FIRST: FirstScreen = FIRST;
     const CONCLUSIONS: &'static [Conclusion] = CONCLUSIONS;
     const SIZES: &'static [(&'static str, DefaultSize)] = &[("rows", ROWS)];

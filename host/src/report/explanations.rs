@@ -48,6 +48,21 @@ pub(super) fn needed(_: Shown<'_>) -> Vec<Explanation> {
     one("needed", "Bytes needed are those of the inputs, read once, and of the result, written once.")
 }
 
+/// The same, where loads find in L1 what others brought there.
+pub(super) fn touched(shown: Shown<'_>) -> Vec<Explanation> {
+    let touched = "bytes touched / needed: those of all sectors that requests touch, over the bytes needed. L1 has those that were \
+                   touched shortly before.";
+    [needed(shown), one("bytes touched / needed", touched)].concat()
+}
+
+/// What a load asks for.
+pub(super) fn words(_: Shown<'_>) -> Vec<Explanation> {
+    one(
+        "words a load",
+        "Words a load: the distinct words of 4 bytes that a warp's load asks for; lanes may be idle, or share one.",
+    )
+}
+
 /// What is counted for each result.
 pub(super) fn loads_for_results(_: Shown<'_>) -> Vec<Explanation> {
     one("loads", "Loads are those of a warp, from global memory or by texture fetches, over the results, 32 at a time.")

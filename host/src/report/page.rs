@@ -231,8 +231,14 @@ fn heading(report: &LabReport) -> Vec<String> {
     } else if report.too_small_to_predict {
         lines.push(format!("on the {}: counts", device.name));
     } else {
-        let predicted = report.variants.iter().find_map(|variant| variant.predicted_time());
-        lines.push(on_simulator(device, predicted.map(|time| time.model)));
+        let mut predicted = report.variants.iter().filter_map(|variant| Some(variant.predicted_time()?.model));
+        let first = predicted.next();
+        lines.push(match first {
+            Some(first) if predicted.any(|model| model.name != first.name) => {
+                format!("on the {}: counts; times are predicted, each for the model of its row", device.name)
+            }
+            _ => on_simulator(device, first),
+        });
     }
     if let Some(copy) = &report.device_copy {
         let (bytes, gbps) = (units::bytes(copy.bytes), units::three_digits(copy.gbps));

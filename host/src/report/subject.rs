@@ -45,6 +45,8 @@ pub enum Subject {
     Consistency,
     /// Bytes moved for each byte that the task needs.
     MovedOfNeeded,
+    /// Bytes touched for each byte that the task needs, and the words that a load asks for.
+    TouchedOfNeeded,
     /// What is stored only for the format's sake.
     Padding,
     /// Loads for each result of a stencil, and what L2 and DRAM send over its input.
@@ -89,6 +91,7 @@ impl Subject {
             Self::Contention => measures::CONTENDED,
             Self::Consistency => measures::CONSISTENCY,
             Self::MovedOfNeeded => &[measures::MOVED_OF_NEEDED],
+            Self::TouchedOfNeeded => &[measures::TOUCHED_OF_NEEDED, measures::WORDS_A_LOAD],
             Self::Padding => measures::PADDING,
             Self::Stencil => measures::STENCIL,
             Self::Constants => measures::CONSTANTS,

@@ -55,27 +55,57 @@ fn most_rows_in_a_bank(
     bank_of: fn(u64) -> (u64, u64),
     mut each: impl FnMut(Served),
 ) -> u32 {
-    // A lane of 16 bytes has up to four rows, so 16 lanes together have at most 64.
-    let mut rows: [Vec<u64>; 32] = Default::default();
+    let mut rows = Distinct::default();
     for lane in lanes(group) {
         let first = access.addresses[lane] / 4;
         for word in first..first + u64::from(access.width.div_ceil(4)) {
             let (bank, row) = bank_of(word);
-            let turn = turn_of(row, &mut rows[bank as usize % 32]);
+            let turn = rows.turn_of(bank, row);
             each(Served { lane, word, pass: turn, turn });
         }
     }
-    rows.iter().map(Vec::len).max().unwrap_or(0) as u32
+    rows.most
 }
 
-/// Which of the values before it a value is; if none, it is added to them.
-#[inline]
-fn turn_of(value: u64, before: &mut Vec<u64>) -> u32 {
-    let turn = before.iter().position(|&other| other == value).unwrap_or_else(|| {
-        before.push(value);
-        before.len() - 1
-    });
-    turn as u32
+const BANKS: usize = 32;
+
+/// The most values of all banks: 32 lanes have two words each, or 16 lanes four.
+const VALUES: usize = 64;
+
+/// The distinct values of each bank, as a list in the order in which they came. No access to shared
+/// memory allocates anything for it.
+struct Distinct {
+    values: [u64; VALUES],
+    /// Of each bank, and then of each value, one more than the place of the next value; or 0.
+    next: [u8; BANKS + VALUES],
+    used: u8,
+    /// The most values of a bank.
+    most: u32,
+}
+
+impl Default for Distinct {
+    fn default() -> Self {
+        Self { values: [0; VALUES], next: [0; BANKS + VALUES], used: 0, most: 0 }
+    }
+}
+
+impl Distinct {
+    /// Which of the bank's values this is; a new one is added to them.
+    #[inline]
+    fn turn_of(&mut self, bank: u64, value: u64) -> u32 {
+        let (mut at, mut turn) = (bank as usize % BANKS, 0);
+        while let Some(place) = usize::from(self.next[at]).checked_sub(1) {
+            if self.values[place] == value {
+                return turn;
+            }
+            (at, turn) = (BANKS + place, turn + 1);
+        }
+        self.values[usize::from(self.used)] = value;
+        self.used += 1;
+        self.next[at] = self.used;
+        self.most = self.most.max(turn + 1);
+        turn
+    }
 }
 
 /// Compute capability 1.x: 16 banks serve a half warp. Each pass broadcasts one word, that of the
@@ -118,13 +148,13 @@ fn broadcasting(access: &Access, half: u32, part: u64, mut each: impl FnMut(Serv
 }
 
 fn distinct(access: &Access, half: u32, part: u64, mut each: impl FnMut(Served)) -> u32 {
-    let mut words: [Vec<u64>; 16] = Default::default();
+    let mut words = Distinct::default();
     for lane in lanes(half) {
         let word = access.addresses[lane] / 4 + part;
-        let turn = turn_of(word, &mut words[(word % 16) as usize]);
+        let turn = words.turn_of(word % 16, word);
         each(Served { lane, word, pass: turn, turn });
     }
-    words.iter().map(Vec::len).max().unwrap_or(0) as u32
+    words.most
 }
 
 #[cfg(test)]

@@ -19,7 +19,7 @@ use super::cache::Cache;
 use super::counters::{ModelCounters, SectorCounters, TransactionCounters};
 use super::gpu::{LINE_BYTES, LoadCaching, Model, StoreHit};
 use super::partitions::Sent;
-use super::priority::AccessWindow;
+use super::priority::{self, AccessWindow};
 use super::read_only::{ReadOnlyCaches, SEGMENT_BYTES};
 use super::traffic::Note;
 use super::transactions;
@@ -436,12 +436,7 @@ impl Multiprocessor {
                 caches.l1_to_l2_sectors += count;
             }
         }
-        let priority = match self.window {
-            Some(window) if self.priority == EvictionPriority::Unchanged && window.has(line, LINE_BYTES) => {
-                EvictionPriority::Last
-            }
-            _ => self.priority,
-        };
+        let priority = priority::of_line(self.priority, self.window, line, LINE_BYTES);
         self.upstream.push(Upstream { line, sectors, kind, priority });
         let note = self.note;
         self.notes.iter_mut().for_each(|notes| notes.push(note));

@@ -9,21 +9,12 @@ use kernels::order_table as kernel;
 
 use super::passes::Kernel;
 use crate::flag_values::whole_number;
-use crate::labs::inputs::DefaultSize;
 use crate::labs::models::is_plain;
 use crate::labs::showcase::{Showcase, Slider};
 use crate::labs::variants::{Chosen, VariantSpec, Variants, variant};
-use crate::report::Gap::{AsFast, Of};
-use crate::report::measures::{DRAM_READ, DRAM_READ_OVER_IDEAL, L2_READ_HITS};
-use crate::report::{Bound, Conclusion, FirstScreen, Goal, Holds, Meaning, Row, Section, Target};
-
-/// Each factor is larger than L2: than the 768 KiB of a C2050 on the simulator, and an H200's 60 MiB.
-pub(super) const M: DefaultSize = DefaultSize { on_gpu: 8192, on_simulator: 512 };
-pub(super) const N: DefaultSize = DefaultSize { on_gpu: 8192, on_simulator: 512 };
-pub(super) const K: DefaultSize = DefaultSize { on_gpu: 2048, on_simulator: 416 };
-/// Two thirds of L2: 16 MiB of 24, and of an H200's, where each half keeps a copy, 20 of 60.
-pub(super) const TABLE: DefaultSize = DefaultSize { on_gpu: 5 << 20, on_simulator: 4 << 20 };
-pub(super) const PASSES: DefaultSize = DefaultSize { on_gpu: 16, on_simulator: 4 };
+use crate::report::Gap::{AsFast, Of, Whole};
+use crate::report::measures::{DRAM_READ, DRAM_READ_OVER_IDEAL, L2_READ_HITS, TIME};
+use crate::report::{Bound, Cell, Conclusion, FirstScreen, Goal, Holds, LabReport, Meaning, Row, Section, Target};
 
 /// The order of tiles.
 #[derive(Clone, Copy)]
@@ -43,8 +34,7 @@ pub(super) enum Way {
 }
 
 impl Way {
-    /// Whether the device can do it. Blocks have a thread for each element of a tile, and priorities came
-    /// with compute capability 8.0.
+    /// Whether the device can do it: blocks of 1024 threads, and priorities from compute capability 8.0 on.
     pub(super) fn fits(self, device: &Device) -> bool {
         let asks = match self {
             Self::Passes(kernel, window) => {
@@ -69,7 +59,11 @@ impl Variants for Way {
         passes("table", "Passes over a table, each beside another part of a stream", &kernel::order_table),
         passes("streaming", "The same; the stream is loaded with ld.cs: read once", &kernel::order_table_streaming),
         passes("evict-first", "The stream has a policy: L2 is to evict it first", &kernel::order_table_first),
-        passes("evict-last", "The table has a policy: L2 is to evict it last", &kernel::order_table_last),
+        passes(
+            "evict-last",
+            "The table has a policy: L2 is to evict it last; without a window nothing changes",
+            &kernel::order_table_last,
+        ),
         variant(
             "window",
             "The launch has an access policy window: the table",
@@ -78,18 +72,9 @@ impl Variants for Way {
     ];
 }
 
-/// What the names of the rows mean.
-pub(super) const MEANINGS: &[Meaning] = &[
-    ("row-by-row", "Blocks take the tiles of a product row by row"),
-    ("squares", "In bands of --side rows of tiles, each band column by column"),
-    ("curve", "Along Hilbert's curve"),
-    ("table", "Each pass reads a table and another part of a stream, without hints"),
-    ("streaming", "The stream with ld.cs: expected to be read once"),
-    ("evict-first", "The stream with a policy: L2 evicts it first"),
-    ("evict-last", "The table with a policy: L2 evicts it last"),
-    ("window", "The launch with an access policy window: L2 keeps the table"),
-    ("model", "The simulator without a model has no L2: a C2050's is small, and an RTX 4060's has priorities"),
-];
+/// What the column `model` shows.
+pub(super) const MODELS: Meaning =
+    ("model", "The simulator without a model has no L2: a C2050's is small, and an RTX 4060's has priorities");
 
 /// The flags of `host order`.
 #[derive(Args, Clone, Debug)]
@@ -106,8 +91,8 @@ pub struct Options {
     #[arg(long, value_name = "NUMBER", conflicts_with = "input", value_parser = whole_number(1, u32::MAX))]
     pub(super) k: Option<u32>,
     /// Rows of tiles in a band of squares
-    #[arg(long, value_name = "NUMBER", default_value_t = 8, value_parser = whole_number(1, 4096u32))]
-    pub(super) side: u32,
+    #[arg(long, value_name = "NUMBER", value_parser = whole_number(1, 4096u32))]
+    pub(super) side: Option<u32>,
     /// Numbers in the table, of 4 bytes each; a multiple of 4
     #[arg(long, value_name = "NUMBER", value_parser = whole_number(4, 1u32 << 30))]
     pub(super) entries: Option<u32>,
@@ -126,7 +111,9 @@ const ROWS: Row = Row::Named("row-by-row");
 const SQUARES: Row = Row::Named("squares");
 const CURVE: Row = Row::Named("curve");
 const PLAIN: Row = Row::Named("table");
-const KEPT: Row = Row::Named("evict-last");
+const FIRST_OUT: Row = Row::Named("evict-first");
+const LAST_OUT: Row = Row::Named("evict-last");
+const WINDOW: Row = Row::Named("window");
 
 /// What a terminal shows first.
 pub(super) const FIRST: FirstScreen = FirstScreen {
@@ -147,34 +134,54 @@ pub(super) const FIRST: FirstScreen = FirstScreen {
 
 pub(super) const CONCLUSIONS: &[Conclusion] = &[
     Conclusion::new(
-        "In squares the product is {} as row by row, along the curve {}. The passes over the table that is to be evicted last are {} \
-         as those without a hint.",
-        &[AsFast(SQUARES, ROWS), AsFast(CURVE, ROWS), AsFast(KEPT, PLAIN)],
+        "In squares the product is {} as row by row, along the curve {}{}.",
+        &[AsFast(SQUARES, ROWS), AsFast(CURVE, ROWS), Whole(limited)],
     ),
     Conclusion::new(
-        "Blocks that run together should share rows and columns: in squares they read {} from DRAM, along a curve {}, row by row {}, \
-         with the same loads. A table beside a stream is read anew in each pass, {} from DRAM in all; {} if L2 evicts it last.",
+        "If the stream is to leave L2 first, the passes over the table are {} as without a hint, with a window {}; if only the table \
+         is to leave last, {}.",
+        &[AsFast(FIRST_OUT, PLAIN), AsFast(WINDOW, PLAIN), AsFast(LAST_OUT, PLAIN)],
+    ),
+    Conclusion::new(
+        "Blocks that run together should share rows and columns: in squares they read {} from DRAM, along a curve {}, row by row {}.{} \
+         Passes over a table beside a stream read {} from DRAM; {} if L2 \
+         evicts the stream first, {} with a window; to evict the table last does nothing alone, {}.",
         &[
             Of(SQUARES, &DRAM_READ),
             Of(CURVE, &DRAM_READ),
             Of(ROWS, &DRAM_READ),
+            Whole(waits),
             Of(PLAIN, &DRAM_READ),
-            Of(KEPT, &DRAM_READ),
+            Of(FIRST_OUT, &DRAM_READ),
+            Of(WINDOW, &DRAM_READ),
+            Of(LAST_OUT, &DRAM_READ),
         ],
     )
-    .holds(&[Holds::More(2, 0), Holds::More(2, 1), Holds::More(3, 4)]),
+    .holds(&[Holds::More(2, 0), Holds::More(2, 1), Holds::More(4, 5), Holds::More(4, 6), Holds::Same(4, 7)]),
     Conclusion::new(
-        "Blocks that run together should share rows and columns: in squares they read {} from DRAM, row by row {}, with the same \
-         loads.",
-        &[Of(SQUARES, &DRAM_READ), Of(ROWS, &DRAM_READ)],
+        "Blocks that run together should share rows and columns: in squares they read {} from DRAM, row by row {}.{}",
+        &[Of(SQUARES, &DRAM_READ), Of(ROWS, &DRAM_READ), Whole(waits)],
     )
-    .holds(&[Holds::More(1, 0), Holds::If(|report| KEPT.find(report).is_none())]),
+    .holds(&[Holds::More(1, 0), Holds::If(|report| PLAIN.find(report).is_none())]),
     Conclusion::new(
-        "A table beside a stream is read anew in each pass, {} from DRAM in all; {} if L2 evicts it last.",
-        &[Of(PLAIN, &DRAM_READ), Of(KEPT, &DRAM_READ)],
+        "Passes over a table beside a stream read {} from DRAM, and {} if L2 evicts the stream first.",
+        &[Of(PLAIN, &DRAM_READ), Of(FIRST_OUT, &DRAM_READ)],
     )
     .holds(&[Holds::More(0, 1), Holds::If(|report| SQUARES.find(report).is_none())]),
 ];
+
+/// What alike times say of orders that differ in the bytes from DRAM alone.
+fn limited(report: &LabReport) -> Option<Cell> {
+    let time = |row: Row| TIME.of(row.find(report)?)?.value;
+    Some(Cell::text(if time(ROWS)? < 1.2 * time(CURVE)? { ": DRAM does not limit it" } else { "" }))
+}
+
+/// The same of predicted times.
+fn waits(report: &LabReport) -> Option<Cell> {
+    let limit = |row: Row| Some(row.find(report)?.predicted_time()?.limit.name());
+    let waits = [ROWS, SQUARES].iter().all(|row| limit(*row) == Some("shared memory"));
+    Some(Cell::text(if waits { " Time does not follow: shared memory limits this product." } else { "" }))
+}
 
 pub(super) const SHOWCASE: Showcase = Showcase {
     start: &[("device", "sim:fermi"), ("row-by-row", ""), ("squares", "")],

@@ -26,7 +26,7 @@ impl Sparse {
             };
             let outcome = move |data: &mut Data| self.outcome(index, data);
             let row = peers::row(format!("cusparse-csr-{}", input.name), library, launch, outcome);
-            Ok(self.described(index, row))
+            Ok(self.described(index, row.axis("format", "cusparse-csr")))
         };
         self.inputs.iter().enumerate().map(row).collect()
     }

@@ -9,9 +9,10 @@ use crate::flag_values::whole_number;
 use crate::labs::inputs::DefaultSize;
 use crate::labs::showcase::{Showcase, Slider};
 use crate::labs::variants::{Chosen, VariantSpec, Variants, variant};
-use crate::report::Gap::{AsFast, Of, Whole};
+use crate::report::Gap::{AsFast, Of, Times, Whole};
 use crate::report::measures::{
-    A_LOAD_IN_UNITS, ACTIVE_LANES_FIRST, MOVED_OF_NEEDED, PADDED, SECTORS_A_LOAD, TRANSACTIONS_A_LOAD,
+    A_LOAD, A_LOAD_IN_UNITS, INSTRUCTIONS_FIRST, PADDED, SECTORS_A_LOAD, TOUCHED_OF_NEEDED, TRANSACTIONS_A_LOAD,
+    WORDS_A_LOAD,
 };
 use crate::report::{Bound, Cell, Conclusion, FirstScreen, Goal, Holds, LabReport, Row, Target};
 
@@ -83,7 +84,10 @@ pub struct Options {
 }
 
 const THREADS_EVEN: Row = Row::Named("csr-threads-uniform");
+const WARPS_EVEN: Row = Row::Named("csr-warps-uniform");
 const ELL_EVEN: Row = Row::Named("ell-uniform");
+const THREADS_LAW: Row = Row::Named("csr-threads-power-law");
+const SEGMENTS_LAW: Row = Row::Named("segments-power-law");
 const ELL_LAW: Row = Row::Named("ell-power-law");
 const SLICED_LAW: Row = Row::Named("sliced-power-law");
 
@@ -96,7 +100,7 @@ const SLICED: Row = Row::LastNamed("sliced");
 /// What a terminal shows first.
 pub(super) const FIRST: FirstScreen = FirstScreen {
     axes: &[],
-    columns: &[SECTORS_A_LOAD, TRANSACTIONS_A_LOAD, MOVED_OF_NEEDED, ACTIVE_LANES_FIRST, PADDED],
+    columns: &[SECTORS_A_LOAD, TRANSACTIONS_A_LOAD, WORDS_A_LOAD, TOUCHED_OF_NEEDED, INSTRUCTIONS_FIRST, PADDED],
     words: &[
         ("coo", "a thread an entry"),
         ("segments", "sums of a warp first"),
@@ -104,6 +108,7 @@ pub(super) const FIRST: FirstScreen = FirstScreen {
         ("csr-warps", "a warp a row"),
         ("ell", "columns of all rows"),
         ("sliced", "columns of a few rows"),
+        ("cusparse-csr", "the library's"),
     ],
     removes: &[],
     left_out: &[],
@@ -111,45 +116,56 @@ pub(super) const FIRST: FirstScreen = FirstScreen {
 
 pub(super) const CONCLUSIONS: &[Conclusion] = &[
     Conclusion::new(
-        "With uniform rows, ELL is {} as CSR by threads. With power-law rows, CSR by warps is {} as ELL, and {} as CSR by threads.",
+        "With {} entries in each row, CSR by threads is {} as by warps, and ELL {} as CSR by threads. With power-law rows CSR by \
+         threads is {} as ELL, and COO, added up in segments, {} as CSR by threads.",
         &[
+            Whole(each),
+            AsFast(THREADS_EVEN, WARPS_EVEN),
             AsFast(ELL_EVEN, THREADS_EVEN),
-            AsFast(Row::Named("csr-warps-power-law"), ELL_LAW),
-            AsFast(Row::Named("csr-warps-power-law"), Row::Named("csr-threads-power-law")),
+            AsFast(THREADS_LAW, ELL_LAW),
+            AsFast(SEGMENTS_LAW, THREADS_LAW),
         ],
     ),
     Conclusion::new(
-        "CSR by threads reads 32 rows at once: a load takes {}, and {} times the bytes needed move. ELL reads neighbours: {} times. \
-         With power-law rows ELL pads to the longest: {} padding, {} times; in slices {}; a warp a row, with {} of 32 lanes active, {}.",
+        "By threads, a load of CSR asks for {} words, in {}: of 32 rows. By warps it asks for {}, in {}, but takes {} times the \
+         instructions: short rows are faster by threads (16 entries, on an H200), long ones by warps (200). ELL touches neighbours: \
+         {} times the bytes needed. With power-law rows it pads to the longest: {} padding, {} times; in slices {}.",
         &[
+            Of(THREADS_EVEN, &WORDS_A_LOAD),
             Of(THREADS_EVEN, &A_LOAD_IN_UNITS),
-            Of(THREADS_EVEN, &MOVED_OF_NEEDED),
-            Of(ELL_EVEN, &MOVED_OF_NEEDED),
+            Of(WARPS_EVEN, &WORDS_A_LOAD),
+            Of(WARPS_EVEN, &A_LOAD),
+            Times(WARPS_EVEN, THREADS_EVEN, &INSTRUCTIONS_FIRST),
+            Of(ELL_EVEN, &TOUCHED_OF_NEEDED),
             Of(ELL_LAW, &PADDED),
-            Of(ELL_LAW, &MOVED_OF_NEEDED),
-            Of(SLICED_LAW, &MOVED_OF_NEEDED),
-            Of(Row::Named("csr-warps-power-law"), &ACTIVE_LANES_FIRST),
-            Of(Row::Named("csr-warps-power-law"), &MOVED_OF_NEEDED),
+            Of(ELL_LAW, &TOUCHED_OF_NEEDED),
+            Of(SLICED_LAW, &TOUCHED_OF_NEEDED),
         ],
     )
-    .holds(&[Holds::More(1, 2), Holds::More(4, 5)]),
+    .holds(&[Holds::More(1, 3), Holds::More(7, 8)]),
     Conclusion::new(
-        "CSR by threads moves {} times the bytes needed, a warp a row {}, ELL, with {} padding, {}.",
+        "CSR by threads touches {} times the bytes needed, a warp a row {}, in {} times the instructions; ELL, with {} padding, {}.",
         &[
-            Of(THREADS, &MOVED_OF_NEEDED),
-            Of(WARPS, &MOVED_OF_NEEDED),
+            Of(THREADS, &TOUCHED_OF_NEEDED),
+            Of(WARPS, &TOUCHED_OF_NEEDED),
+            Times(WARPS, THREADS, &INSTRUCTIONS_FIRST),
             Of(ELL, &PADDED),
-            Of(ELL, &MOVED_OF_NEEDED),
+            Of(ELL, &TOUCHED_OF_NEEDED),
         ],
     )
     .holds(&[Holds::If(|report| ELL_EVEN.find(report).is_none() || ELL_LAW.find(report).is_none())]),
     Conclusion::new(
-        "Few bytes move where a warp reads neighbours and little padding: with {} rows in a slice {} times the bytes needed, with CSR \
-         by threads {}.",
-        &[Whole(slice), Of(SLICED, &MOVED_OF_NEEDED), Of(THREADS, &MOVED_OF_NEEDED)],
+        "Few bytes are touched where a warp reads neighbours and little padding: with {} rows in a slice {} times the bytes needed, \
+         with CSR by threads {}.",
+        &[Whole(slice), Of(SLICED, &TOUCHED_OF_NEEDED), Of(THREADS, &TOUCHED_OF_NEEDED)],
     )
     .holds(&[Holds::More(2, 1), Holds::If(|report| ELL.find(report).is_none())]),
 ];
+
+/// Entries of a row.
+fn each(report: &LabReport) -> Option<Cell> {
+    report.parameters.get("each").and_then(Value::as_u64).map(Cell::count)
+}
 
 /// Rows of a slice.
 fn slice(report: &LabReport) -> Option<Cell> {
@@ -164,9 +180,9 @@ pub(super) const SHOWCASE: Showcase = Showcase {
     access: "global load",
     slider: Some(Slider { flag: "log-slice", title: "rows of a slice: 2^N, N", range: (0, 8, 8), other: 0, with: "" }),
     goals: &[Goal {
-        ask: "Move as few bytes as possible: how many rows are to share a slice?",
+        ask: "Touch as few bytes as possible: how many rows are to share a slice?",
         row: SLICED_LAW,
-        measure: &MOVED_OF_NEEDED,
+        measure: &TOUCHED_OF_NEEDED,
         unit: " times the bytes needed",
         bound: Bound::AtMost(Target::Number(6.0)),
         except: &[],

@@ -7,6 +7,7 @@ use crate::report::cost::{Cost, bytes_moved};
 use crate::report::explanations as explain;
 use crate::report::measure::Better::{Higher, Lower, Neither};
 use crate::report::measure::{Better, Cell, Measure, Section};
+use crate::report::variant_report::VariantReport;
 use crate::units;
 
 /// A measure that the counters give.
@@ -124,11 +125,25 @@ pub const MOVED: &[Measure] = &[
 
 /// Bytes that loads and stores move for each byte that the task needs to read and to write.
 pub const MOVED_OF_NEEDED: Measure =
-    Measure::new(Section::Counter, "moved_per_needed", &["bytes moved", "/ needed"], Lower, |variant| {
-        let moved = bytes_moved(variant.counters.as_ref()?);
-        (variant.useful_bytes > 0).then(|| Cell::number(moved as f64 / variant.useful_bytes as f64))
-    })
-    .explained(explain::needed);
+    Measure::new(Section::Counter, "moved_per_needed", &["bytes moved", "/ needed"], Lower, of_needed)
+        .explained(explain::needed);
+
+/// The same where L1 has much of what requests touch, so that less moves.
+pub const TOUCHED_OF_NEEDED: Measure =
+    Measure::new(Section::Counter, "touched_per_needed", &["bytes touched", "/ needed"], Lower, of_needed)
+        .explained(explain::touched);
+
+fn of_needed(variant: &VariantReport) -> Option<Cell> {
+    let moved = bytes_moved(variant.counters.as_ref()?);
+    (variant.useful_bytes > 0).then(|| Cell::number(moved as f64 / variant.useful_bytes as f64))
+}
+
+/// The distinct words of 4 bytes that a load asks for, on average.
+pub const WORDS_A_LOAD: Measure = counter("words_per_load", &["words", "a load"], Higher, |counters| {
+    let loads = counters.global.load;
+    (loads.requests > 0).then(|| Cell::number(loads.bytes as f64 / (4 * loads.requests) as f64))
+})
+.explained(explain::words);
 
 /// The percentage of a format's places that holds no entry.
 pub const PADDED: Measure = Measure::new(Section::Counter, "padding", &["padding"], Lower, |variant| {

@@ -13,7 +13,7 @@ fn of_l2(counted: &Counters) -> (u64, u64, u64) {
 
 /// A tile loads 32 rows of A and 32 columns of B, four sectors for each 32 numbers.
 fn tiles() {
-    let (m, n, k) = (512_u64, 512_u64, 416_u64);
+    let (m, n, k) = (256_u64, 512_u64, 416_u64);
     let line = format!("--m {m} --n {n} --k {k} --row-by-row --squares --curve");
     let report: LabReport = run_on(&simulator("sim:fermi"), "order", &line);
     let sectors = m / 32 * (n / 32) * (2 * 32 * k) / 8;
@@ -22,13 +22,13 @@ fn tiles() {
         assert_eq!(counted.global.load.sectors, sectors, "{row}");
         assert_eq!(counted.global.store.sectors, m * n / 8, "{row}");
     }
-    // Each factor has 832 KiB, L2 768: row by row, B comes from DRAM for each of 16 rows of tiles, of
-    // which 14 multiprocessors have about one at once; in bands of eight rows twice, and A once.
+    // B has 832 KiB, L2 768: row by row, B comes from DRAM for each of 8 rows of tiles, of which 14
+    // multiprocessors have about one at once; in a band of eight rows once, as A.
     let ideal = 4 * (m * k + k * n);
     let times = |row: &str| of_l2(counters(&report, row)).2 as f64 / ideal as f64;
-    assert!(times("row-by-row") > 6.0, "{}", times("row-by-row"));
-    assert!(times("squares") < 1.7, "{}", times("squares"));
-    assert!(times("curve") < 3.0, "{}", times("curve"));
+    assert!(times("row-by-row") > 4.0, "{}", times("row-by-row"));
+    assert!(times("squares") < 1.1, "{}", times("squares"));
+    assert!(times("curve") < 2.0, "{}", times("curve"));
 }
 
 /// A table of two thirds of L2, and four passes over it, each with as much of a stream.
@@ -41,10 +41,12 @@ fn table() {
         let counted = counters(&report, row);
         assert_eq!(counted.global.load.sectors, 2 * passes * table / 32, "{row}");
         let (_, hits, dram) = of_l2(counted);
-        // Without a hint the stream pushes out all of the table. With one it is read once.
-        let (least, most) = if row == "table" { (2 * passes, 2 * passes) } else { (passes + 1, passes + 1) };
-        assert!((least * table..=most * table * 101 / 100).contains(&dram), "{row}: {dram} bytes");
-        assert_eq!(hits > 0, row != "table", "{row}");
+        // The stream pushes out all of the table, unless it is to go first or a window keeps the table. To be
+        // evicted last keeps nothing alone.
+        let pushed_out = ["table", "evict-last"].contains(&row);
+        let read = if pushed_out { 2 * passes } else { passes + 1 };
+        assert!((read * table..=read * table * 101 / 100).contains(&dram), "{row}: {dram} bytes");
+        assert_eq!(hits > 0, !pushed_out, "{row}");
     }
     // A table that fits with its part of the stream needs no hint.
     let small = run_on(&simulator("sim"), "order", "--entries 262144 --table");
