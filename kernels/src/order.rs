@@ -67,14 +67,16 @@ impl Tiles {
 /// The row and column of the tile that comes at this turn, row by row.
 #[inline(always)]
 pub fn in_rows(turn: u32, tiles: Tiles) -> (u32, u32) {
-    (turn / tiles.cols, turn % tiles.cols)
+    let cols = tiles.cols.max(1);
+    (turn / cols, turn % cols)
 }
 
 /// The same in bands of `side` rows, and in each column by column; the last band may have fewer.
 #[inline(always)]
 pub fn in_squares(turn: u32, tiles: Tiles, side: u32) -> (u32, u32) {
-    let (band, within) = (turn / (side * tiles.cols), turn % (side * tiles.cols));
-    let rows = side.min(tiles.rows - band * side);
+    let of_a_band = (side * tiles.cols).max(1);
+    let (band, within) = (turn / of_a_band, turn % of_a_band);
+    let rows = side.min(tiles.rows - band * side).max(1);
     (band * side + within % rows, within / rows)
 }
 

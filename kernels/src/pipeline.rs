@@ -142,20 +142,23 @@ unsafe fn asynchronous<const N: usize, const LEFT: u32>(
     mut sums: DisjointSlice<f32>,
 ) {
     let (first, step) = (thread::block_idx_x() as usize, thread::grid_dim_x() as usize);
+    // As an index of the array, a stage would be checked each time.
+    let stages = stages.cast::<Tile>();
     for ahead in 0..N - 1 {
-        // SAFETY: no thread uses the stages yet.
-        unsafe { start_copies(&raw mut (*stages)[ahead], samples, first + ahead * step) };
+        // SAFETY: there are `N` stages, and no thread uses them yet.
+        unsafe { start_copies(stages.add(ahead), samples, first + ahead * step) };
     }
     let (mut sum, mut record, mut stage) = (0.0, first, 0);
     while record < count(samples) {
         pipeline::wait_prior::<LEFT>();
         thread::sync_threads();
         let free = if stage == 0 { N - 1 } else { stage - 1 };
-        // SAFETY: this thread's copies of the record have arrived, and before the barrier the other
-        // threads' too. All of them have read the record before, whose stage is free again.
+        // SAFETY: both are stages. This thread's copies of the record have arrived, and before the
+        // barrier the other threads' too. All of them have read the record before, whose stage is
+        // free again.
         unsafe {
-            start_copies(&raw mut (*stages)[free], samples, record + (N - 1) * step);
-            sum += change(&(*stages)[stage]);
+            start_copies(stages.add(free), samples, record + (N - 1) * step);
+            sum += change(&*stages.add(stage));
         }
         stage = if stage == N - 1 { 0 } else { stage + 1 };
         record += step;

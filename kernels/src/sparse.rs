@@ -132,8 +132,8 @@ fn part(starts: &[u32], index: usize) -> Range<usize> {
 #[inline(always)]
 fn add_up(columns: &[u32], values: &[f32], x: &[f32], entries: Range<usize>, step: usize) -> f32 {
     let end = entries.end.min(columns.len()).min(values.len());
-    let (columns, values) = (&columns[..end], &values[..end]);
     let (mut i, mut sum) = (entries.start, 0.0);
+    let (Some(columns), Some(values)) = (columns.get(..end), values.get(..end)) else { return sum };
     while let (Some(column), Some(value)) = (columns.get(i), values.get(i)) {
         if let Some(x) = x.get(*column as usize) {
             sum = GpuFloat::mul_add(*value, *x, sum);

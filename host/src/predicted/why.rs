@@ -116,6 +116,7 @@ mod tests {
             resident: 2,
             warps: (16, 64),
             blocks: 4096,
+            unsampled: 1.0,
         }
     }
 
