@@ -10,7 +10,12 @@ const [site, host] = process.argv.slice(2);
 const labs = readdirSync(join(site, "labs")).map((name) => name.replace(".json", ""));
 
 /// Flags for less work, of labs that fill a whole GPU.
-const LESS = { spill: ["--cols", "2048", "--lists", "2048"] };
+const LESS = {
+  order: ["--m", "128", "--n", "128", "--k", "64", "--entries", "16384"],
+  spill: ["--cols", "2048", "--lists", "2048"],
+  stencil: ["--rows", "64", "--volume", "8,32,64"],
+  transfer: ["--size", "65536", "--bytes", "1K,64K"],
+};
 
 /// The command lines of a lab that are compared.
 const lines = (lab) => [

@@ -32,6 +32,8 @@ fn everything(lab: &Entry, device: &Device, small: bool, quick: bool) -> LabRepo
     flags.extend(match lab.name {
         "launch" => ["--word", "f32,f32x2,f32x4"].as_slice(),
         "pitch" => &["--by-rows", "--by-columns", "--transposed"],
+        "order" if quick => &["--n", "128", "--k", "64", "--entries", "16384"],
+        "stencil" if quick => &["--volume", "8,32,64"],
         "spill" if quick => &["--cols", "2048", "--lists", "2048"],
         _ => &[],
     });

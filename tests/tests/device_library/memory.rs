@@ -199,7 +199,7 @@ fn cache_operators_change_nothing_but_the_way() {
     on_each_device(|| {
         let sums = of_one_warp::<f32, f32>("memory_operators", &lanes(|lane| lane as f32), 8);
         for (lane, sum) in sums.into_iter().enumerate() {
-            assert_eq!(sum, [12.0 * lane as f32; 8]);
+            assert_eq!(sum, [13.0 * lane as f32; 8]);
         }
         copied("memory_u8", |lane| lane as u8 * 7);
         copied("memory_i8", |lane| lane as i8 * 3 - 100);

@@ -61,10 +61,10 @@ mod tests {
         let text = engines(&EngineChart { panels: vec![panel] }, 46, Paint::Plain);
         assert_eq!(
             text,
-            "streams-2 to device 0000000000111111111\n\
+            "streams-2 to device 00000000001111111111\n\
              \u{20}         kernels             00000     11111\n\
              A digit is a chunk, as long as its engine\n\
-             works on it (predicted); 25 columns are 25.0\nus.\n"
+             works on it (predicted); 25 columns are\n25.0 us.\n"
         );
     }
 }
