@@ -28,6 +28,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use indexmap::IndexMap;
 use serde::Deserialize;
 
 use crate::error::{Error, Result};
@@ -147,21 +148,7 @@ impl Exercise {
                 return Err(format!("[{table}] has a size '{name}' that [sizes] lacks"));
             }
         }
-        for (name, Data { length, rows, columns, pitched, texture, element, scratch, output, values }) in data {
-            let matrix = rows.is_some() && columns.is_some();
-            if length.is_some() == (rows.is_some() || columns.is_some()) || length.is_none() && !matrix {
-                return Err(format!("data '{name}': give a length, or rows and columns"));
-            }
-            if (*pitched || texture.is_some()) && !matrix {
-                return Err(format!("data '{name}': only data with rows and columns can be pitched or a texture"));
-            }
-            if *scratch && (*output || values.is_some() || texture.is_some()) {
-                return Err(format!("data '{name}': scratch has no values, and is neither output nor texture"));
-            }
-            if texture.is_some() && *element != Element::F32 {
-                return Err(format!("data '{name}': textures have the type f32"));
-            }
-        }
+        check_data(data)?;
         let (is_host, is_open) = (*task == Task::Host, *task == Task::Open);
         if launch.is_empty() != (is_host || is_open) {
             return Err(match (is_host, is_open) {
@@ -348,4 +335,24 @@ impl Exercise {
         }
         Ok(hints.into_iter().map(|hint| hint.trim().to_owned()).filter(|hint| !hint.is_empty()).collect())
     }
+}
+
+/// Checks the keys of data against each other.
+fn check_data(data: &IndexMap<String, Data>) -> std::result::Result<(), String> {
+    for (name, Data { length, rows, columns, pitched, texture, element, scratch, output, values }) in data {
+        let matrix = rows.is_some() && columns.is_some();
+        if length.is_some() == (rows.is_some() || columns.is_some()) || length.is_none() && !matrix {
+            return Err(format!("data '{name}': give a length, or rows and columns"));
+        }
+        if (*pitched || texture.is_some()) && !matrix {
+            return Err(format!("data '{name}': only data with rows and columns can be pitched or a texture"));
+        }
+        if *scratch && (*output || values.is_some() || texture.is_some()) {
+            return Err(format!("data '{name}': scratch has no values, and is neither output nor texture"));
+        }
+        if texture.is_some() && *element != Element::F32 {
+            return Err(format!("data '{name}': textures have the type f32"));
+        }
+    }
+    Ok(())
 }

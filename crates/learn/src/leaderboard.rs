@@ -83,7 +83,7 @@ impl Entry {
     /// A student's score of today.
     pub fn new(task: &str, name: &str, score: &Score) -> Self {
         let Score { model, us, digest, version } = score.clone();
-        let name = plain(name).chars().take(LONGEST_NAME).collect();
+        let name = shown(name).chars().take(LONGEST_NAME).collect();
         Self { task: task.to_owned(), model, us, name, date: today(), digest, version }
     }
 
@@ -106,13 +106,13 @@ impl Entry {
             && course.exercise(&self.task).is_ok_and(|exercise| exercise.is_open());
         let name_fits = !self.name.trim().is_empty() && self.name.chars().count() <= LONGEST_NAME;
         Some(match self {
-            _ if !is_open => format!("'{}' is no open exercise of this course", plain(&self.task)),
+            _ if !is_open => format!("'{}' is no open exercise of this course", shown(&self.task)),
             _ if Model::named(&self.model).is_none_or(|model| model.dram_gbps().is_none()) => {
-                format!("'{}' is no model with times", plain(&self.model))
+                format!("'{}' is no model with times", shown(&self.model))
             }
             _ if !(self.us.is_finite() && self.us > 0.0) => "the time 'us' must be above 0".to_owned(),
             _ if !name_fits => format!("the name must have 1 to {LONGEST_NAME} letters"),
-            _ if !is_date => format!("'{}' is no date such as 2026-11-29", plain(&self.date)),
+            _ if !is_date => format!("'{}' is no date such as 2026-11-29", shown(&self.date)),
             _ if !hexadecimal(&self.digest, 64) => "the digest must have 64 hexadecimal digits".to_owned(),
             _ if !hexadecimal(&self.version, VERSION) => {
                 format!("the version must have {VERSION} hexadecimal digits")
@@ -120,6 +120,11 @@ impl Entry {
             _ => return None,
         })
     }
+}
+
+/// A text of others, in one line.
+fn shown(text: &str) -> String {
+    plain(text).replace('\n', " ")
 }
 
 /// Digits of a model's version.
@@ -162,7 +167,7 @@ fn read(course: &Course, file: &Path) -> Result<Vec<Entry>> {
         let entry: Entry = serde_json::from_str(line).map_err(|error| {
             let why = error.to_string();
             let why = why.split(" at line ").next().unwrap_or_default();
-            wrong(Some(number), &format!("this is no line of a leaderboard: {}", plain(&wording::one_line(why))))
+            wrong(Some(number), &format!("this is no line of a leaderboard: {}", shown(why)))
         })?;
         if let Some(problem) = entry.problem(course) {
             return Err(wrong(Some(number), &format!("{problem}; correct the line, or delete it")));
@@ -280,7 +285,6 @@ fn of_group(exercise: &Exercise, mut entries: Vec<&Entry>) -> Result<String> {
         let key = |it: &Entry| (it.version != now, it.us, it.date.clone(), it.name.clone());
         key(one).partial_cmp(&key(other)).unwrap_or(std::cmp::Ordering::Equal)
     });
-    let shown = |name: &str| plain(name).replace('\n', " ");
     let width = entries.iter().map(|entry| shown(&entry.name).chars().count()).max().unwrap_or(0);
     let mut text =
         format!("{} on {} ({}); a copy: {}\n", exercise.name, model.name, gpu(model), milliseconds(copy_us / 1e3));

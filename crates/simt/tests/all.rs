@@ -24,3 +24,4 @@ mod timing;
 mod timing_atomics;
 mod timing_compiler;
 mod timing_laws;
+mod timing_sample;

@@ -63,7 +63,7 @@ fn a_right_kernel_is_graded_by_its_time_and_the_best_times_are_kept() {
         "ok right at 8 sizes",
         "ok predicted on hopper (H200) at n = 1048576: ",
         " times a copy's time; grade: ",
-        "The copy: 2.66 us in an empty launch, and 8 MiB at 4610 GB/s: 4.48 us.",
+        "The copy: 2.66 us in an empty launch, and 8.00 MiB at 4610 GB/s: 4.48 us.",
         "Limited by ",
         "loads.sectors_per_request 4",
         "occupancy 100 %",
@@ -108,13 +108,18 @@ fn what_is_slow_wrong_or_left_out_at_the_timed_size_has_no_grade() {
     let large = format!("    if n > 1_000_000 {{ return; }}\n{RIGHT}");
     run(LAUNCH, &large, &["wrong results at n = 1048576:"]);
     // The blocks of the multiprocessor that is timed leave their work to others.
+    let launch = "//@ launch copy: grid = \"8 * multiprocessors\", block = 256\n";
     let others = "    let (block, t) = (thread::block_idx_x(), thread::thread_idx_x());
     let is_large = n > 1_000_000;
     if is_large && block % 132 == 0 { return; }
-    let i = (256 * block + t) as usize;
-    if i < n as usize { *output.add(i) = *input.add(i); }
-    if is_large && block % 132 == 1 { *output.add(i - 256) = *input.add(i - 256); }";
-    run(LAUNCH, others, &["no time on hopper", "and the others do ", "as much work in `copy`"]);
+    for block in if is_large && block % 132 == 1 { block - 1 } else { block }..=block {
+        let mut i = 256 * block + t;
+        while i < n {
+            *output.add(i as usize) = *input.add(i as usize);
+            i += 256 * thread::grid_dim_x();
+        }
+    }";
+    run(launch, others, &["no time on hopper", "others do ", "as much work in `copy`"]);
 }
 
 #[test]
