@@ -43,7 +43,7 @@ fn time(every: u32, count: u32) -> Prediction {
     let (data, every, count) = (data.to_le_bytes(), every.to_le_bytes(), count.to_le_bytes());
     let arguments: [&[u8]; 3] = [&data, &every, &count];
     let model = Model::named("hopper");
-    let (grid, block) = ([4224, 1, 1], [128, 1, 1]);
+    let (grid, block) = ([2112, 1, 1], [128, 1, 1]);
     let kernel = "loads";
     let launch = Launch { kernel, grid, block, arguments: &arguments, model, predicts: model, ..Launch::default() };
     match program.launch(&memory, &launch).unwrap().predicted() {
@@ -56,8 +56,9 @@ fn time(every: u32, count: u32) -> Prediction {
 fn what_blocks_do_that_are_not_replayed_is_known() {
     // Spread evenly, a sample has its share of those that end at once.
     let even = time(101, 8).unsampled;
-    assert!((1.0..1.1).contains(&even), "{even}");
-    // All blocks of the multiprocessor that is replayed end at once.
+    assert!((1.0..1.2).contains(&even), "{even}");
+    // All blocks of the multiprocessor that is replayed end at once. (A second wave of blocks would
+    // fill it with others.)
     let [few, many] = [8, 64].map(|count| time(132, count).unsampled);
     assert!(few > 5.0 && many > 4.0 * few, "{few} {many}");
 }
