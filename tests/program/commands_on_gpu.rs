@@ -513,10 +513,11 @@ fn what_only_a_simulator_does_is_refused_on_a_gpu() {
 /// `course` asked each lab for what only a simulator has, so that on a GPU each said no.
 #[test]
 fn the_course_runs_each_lab_on_a_gpu() {
-    let mut command = on_gpu("course --device gpu --time-limit 0.001 --format json", "");
+    let mut command = on_gpu("course --device gpu --time-limit 0.001 --seed 7 --format json", "");
     command.envs([("COALESCE_DEVICE", "turing"), ("COALESCE_MEMORY", LITTLE)]);
     let run = command.assert().code(1);
     let report: serde_json::Value = serde_json::from_slice(&run.get_output().stdout).expect("JSON");
+    assert_eq!((&report["correct"], &report["seed"]), (&false.into(), &7.into()));
     for lab in report["labs"].as_array().expect("a list") {
         // Too large for the memory, or right.
         let is_large = lab["error"].as_str().is_some_and(|error| error.contains("but device Coalesce simulator of"));

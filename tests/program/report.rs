@@ -254,10 +254,15 @@ fn any_kernel_has_a_page_with_what_checks_found() {
 
 #[test]
 #[ignore = "long: `.ci/run` runs it"]
-fn the_course_is_one_page_of_some_megabytes() {
+fn the_course_is_right_and_one_page_of_some_megabytes() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("course.html");
-    host("course --device sim --report").arg(&file).assert().success();
+    let run = host("course --device sim --check all --report").arg(&file).assert().success();
+    let table = String::from_utf8_lossy(&run.get_output().stdout).into_owned();
+    let results = table.lines().skip(1).take_while(|line| !line.is_empty());
+    let results: Vec<_> = results.map(|line| line.split_whitespace().collect::<Vec<_>>()).collect();
+    assert!(results.len() == 28 && results.iter().all(|cells| cells[2] == "right"), "{table}");
+    assert_eq!(table.lines().last(), Some("28 of 28 labs are right on the simulator."));
     let page = Page::read(&file);
     page.check();
     // 90 KB for each lab.
