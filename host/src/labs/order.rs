@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use passes::Passes;
 use product::Product;
 pub use table::Options;
-use table::{CONCLUSIONS, FIRST, MODELS, SHOWCASE, Way};
+use table::{CONCLUSIONS, FIRST, SHOWCASE, Way};
 
 use super::inputs::{DefaultSize, HostMatrix, bytes_of, check_matrix, check_room, named};
 use super::lab::{Lab, Plan};
@@ -166,6 +166,10 @@ impl Lab for Order {
         data.passes.sums.poison()
     }
 }
+
+/// What the column `model` shows.
+const MODELS: Meaning =
+    ("model", "The simulator without a model has no L2: a C2050's is small, and an RTX 4060's has priorities");
 
 /// The model that replaces the plain simulator, which has no caches, for the table: the smallest L2 of a GPU
 /// that has priorities. For the product a small L2 will do, and the simulator computes it in seconds.

@@ -56,7 +56,7 @@ pub(super) fn of(results: &Results, words: &Words) -> String {
          [measurements/tried.md](../measurements/tried.md) what was tried without gain."
     );
     let fairness = "Two things favour our kernels ([TIMING.md](TIMING.md#cold-and-warm)): they may begin before the previous kernel \
-         has ended, and copies and transposes ask the level-2 cache to keep their lines.";
+         has ended, and copies and transposes load and store with `evict_last`.";
     for words in since.into_iter().chain([method, fairness.to_owned()]) {
         text += &format!("\n{}\n", paragraph(&words));
     }

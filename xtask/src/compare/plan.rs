@@ -199,4 +199,21 @@ pub(super) const GOALS: &[Goal] = &[
         ],
         mean: None,
     },
+    Goal {
+        title: "Sparse product, rows of one length",
+        about: "`cusparseSpMV` of the matrix in CSR, beside ELL. This kernel and the next are those of a textbook: there is no best one. \
+                Measured on 2026-11-29, in one process.",
+        lab: "sparse",
+        pairs: &[pair("", "ell-uniform", &["cusparse-csr-uniform"])],
+        sizes: &[size("2^20 rows of 16", "--rows 1048576", 1.0)],
+        mean: None,
+    },
+    Goal {
+        title: "Sparse product, rows by a power law",
+        about: "The same, beside COO whose segments a warp adds up.",
+        lab: "sparse",
+        pairs: &[pair("", "segments-power-law", &["cusparse-csr-power-law"])],
+        sizes: &[size("2^20 rows, 12.5 on average", "--rows 1048576", 1.0)],
+        mean: None,
+    },
 ];

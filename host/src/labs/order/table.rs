@@ -14,7 +14,7 @@ use crate::labs::showcase::{Showcase, Slider};
 use crate::labs::variants::{Chosen, VariantSpec, Variants, variant};
 use crate::report::Gap::{AsFast, Of, Whole};
 use crate::report::measures::{DRAM_READ, DRAM_READ_OVER_IDEAL, L2_READ_HITS, TIME};
-use crate::report::{Bound, Cell, Conclusion, FirstScreen, Goal, Holds, LabReport, Meaning, Row, Section, Target};
+use crate::report::{Bound, Cell, Conclusion, FirstScreen, Goal, Holds, LabReport, Row, Section, Target};
 
 /// The order of tiles.
 #[derive(Clone, Copy)]
@@ -71,10 +71,6 @@ impl Variants for Way {
         ),
     ];
 }
-
-/// What the column `model` shows.
-pub(super) const MODELS: Meaning =
-    ("model", "The simulator without a model has no L2: a C2050's is small, and an RTX 4060's has priorities");
 
 /// The flags of `host order`.
 #[derive(Args, Clone, Debug)]
@@ -134,13 +130,16 @@ pub(super) const FIRST: FirstScreen = FirstScreen {
 
 pub(super) const CONCLUSIONS: &[Conclusion] = &[
     Conclusion::new(
-        "In squares the product is {} as row by row, along the curve {}{}.",
-        &[AsFast(SQUARES, ROWS), AsFast(CURVE, ROWS), Whole(limited)],
-    ),
-    Conclusion::new(
-        "If the stream is to leave L2 first, the passes over the table are {} as without a hint, with a window {}; if only the table \
-         is to leave last, {}.",
-        &[AsFast(FIRST_OUT, PLAIN), AsFast(WINDOW, PLAIN), AsFast(LAST_OUT, PLAIN)],
+        "In squares the product is {} as row by row, along the curve {}{}. If the stream is to leave L2 first, the passes over the table \
+         are {} as without a hint, with a window {}; if only the table is to leave last, {}.",
+        &[
+            AsFast(SQUARES, ROWS),
+            AsFast(CURVE, ROWS),
+            Whole(limited),
+            AsFast(FIRST_OUT, PLAIN),
+            AsFast(WINDOW, PLAIN),
+            AsFast(LAST_OUT, PLAIN),
+        ],
     ),
     Conclusion::new(
         "Blocks that run together should share rows and columns: in squares they read {} from DRAM, along a curve {}, row by row {}.{} \
