@@ -3,7 +3,7 @@
 //! A copy between the host and a GPU takes some microseconds before its first byte moves: the call
 //! of the driver, and the way over the bus. At 50 GB/s the 64 bytes of a row take a nanosecond. So
 //! what costs time is the number of copies, not their bytes. (`host transfer` shows both: the time
-//! of a kilobyte and that of 16 MiB.)
+//! of a kilobyte and that of 256 MiB.)
 //!
 //! # Task
 //!

@@ -185,6 +185,7 @@ const LABS: [Lab; 27] = [
             "--to-device-pageable --to-device-pinned --to-host-pageable --to-host-pinned --on-device --bytes 4,1K --plot",
             "--streams-1 --streams-2 --streams-4 --copied --mapped --managed --prefetched --chunks 3",
             "--to-peer --streams-1",
+            "--largest 2K --to-device-pinned",
             "--streams-2 --input u.npy",
         ],
         one: Some("--streams-2"),

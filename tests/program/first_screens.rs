@@ -135,7 +135,7 @@ const POINTS: [(&str, &[&str]); 27] = [
     (
         "transfer",
         &[
-            "Predicted: a copy of 1 KiB takes 8.52 us, which is latency; 16384 KiB of pinned memory move at",
+            "Predicted: a copy of 1 KiB takes 8.52 us, which is latency; 262144 KiB of pinned memory move at",
             "times as fast as pageable memory. Half of that is reached at",
             "streams-4: overlapped",
         ],
