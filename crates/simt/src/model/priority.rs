@@ -3,8 +3,8 @@
 //!
 //! A set evicts a line that is to go first before ordinary ones, and these before one that is to go
 //! last; among equals the least recently used. `evict_last` without a window changes nothing: it
-//! asks for the part of L2 that is set aside for lines that persist, and only a launch with a window
-//! sets one aside (CUDA programming guide, "L2 Cache Control").
+//! asks for the part of L2 that is set aside for lines that persist (CUDA programming guide, "L2
+//! Cache Control"), and here only a launch with a window has one.
 //!
 //! An H200 does the same (Nsight Compute, 2026-11-29, `host order`: 16 passes over a table, each
 //! beside as much of a stream that is read once). MB that DRAM delivers:
@@ -16,9 +16,10 @@
 //! | 36 MiB | 642 | 1208 | 1208 | 662 | 662 | 642 |
 //! | 48 MiB | 856 | 1611 | 1611 | 1516 | 1515 | 1305 |
 //!
-//! Not modelled: that the part set aside is limited, as the last row shows. Unknown: whether
-//! `evict_last` keeps lines outside of the window (here it does), whether an access without a hint
-//! makes a kept line ordinary (here it does not), and what other GPUs do.
+//! Not modelled: that the part set aside is limited, as the last row shows; and that a program can set
+//! it aside without a window (`CU_LIMIT_PERSISTING_L2_CACHE_SIZE`): then `evict_last` keeps the table
+//! of 28 MiB on the H200, too (499 MB, 2026-11-30). Unknown: whether an access without a hint makes a
+//! kept line ordinary (here it does not), and what other GPUs do.
 
 use ptx::EvictionPriority;
 
