@@ -13,7 +13,8 @@
 //! # Task
 //!
 //! Load each value of the thread's column once: at most 2.2 times the sectors that the volume has,
-//! the halo included. The walk and the tile are there already, and right.
+//! the halo included. The walk and the tile are there already, and right. (On an H200 the walk pays
+//! only without a tile: `host stencil`.)
 
 use cuda_std::prelude::*;
 

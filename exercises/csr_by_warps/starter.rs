@@ -6,7 +6,7 @@
 //! the elements of `x` in their columns.
 //!
 //! This kernel is launched with a warp for each row, but lane 0 does all the work: each of its
-//! loads fetches a sector of 8 entries, for one of them.
+//! loads fetches a sector of 8 entries and uses one of them.
 //!
 //! # Task
 //!
@@ -14,7 +14,7 @@
 //! a sum; `warp::warp_reduce_first` adds the sums of all 32 lanes by shuffles, and lane 0 gets the
 //! result. All 32 lanes must call it.
 //!
-//! The goal: an eighth of the sectors.
+//! The goal: about a sixth of the sectors.
 //!
 //! Rows have 41 to 90 entries. With rows of 8, most lanes of a warp would be idle: `host sparse`
 //! compares the alternatives.

@@ -6,17 +6,18 @@
 //!
 //! A line `//@ launch KERNEL: grid = ..., block = ..., shared = ...` in this file launches a
 //! kernel. `grid` and `block` are a number, or a list of up to three; `shared` (bytes of dynamic
-//! shared memory) may be left out. Expressions in quotes know the sizes, `block.x` (`.y`, `.z`) and
-//! `multiprocessors`, and have `+ - * / %`, `ceil`, `floor`, `min` and `max`.
+//! shared memory) may be left out. Expressions in quotes can use `n`,
+//! `block.x` (`.y`, `.z`), `multiprocessors`, `+ - * / %`, `ceil`, `floor`, `min` and `max`.
 //! Launches happen in the order of their lines.
 //!
 //! # Task
 //!
 //! Up to three launches, all of kernels with the parameters below, right for any `n` and free of
-//! races. Then their time counts: predicted for 2^22 integers, beside the time of copying these at
-//! the GPU's bandwidth. (L2 is full of modified data at first, which makes room for what is read.)
-//! 1.8 times that passes; the report says what holds the kernels back and what the next grade
-//! takes. `--device sim:MODEL` is for another GPU than an H200.
+//! races. Then their time counts. It is predicted for 2^22 integers on an H200 (`--device
+//! sim:MODEL`: on another GPU), and compared with that of a copy of the integers at the GPU's
+//! bandwidth. (A copy, because L2 is full of modified data at first: as much is written to DRAM as
+//! is read.) Up to 1.8 times the copy's time passes; the report says what limits the kernels, and
+//! what time the next grade takes.
 
 use cuda_std::prelude::*;
 

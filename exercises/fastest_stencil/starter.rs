@@ -1,22 +1,22 @@
 //! The fastest stencil
 //!
 //! Write the fastest stencil of seven points in a volume: each value of `output` is the mean of a
-//! value of `input` and its six neighbours, beside, above and below it. Outside of the volume
-//! values are 0. Element (z, y, x) is at `(z * rows + y) * columns + x`. There is no kernel to
+//! value of `input` and its six neighbours, two along each axis. Outside of the volume values are
+//! 0. Element (z, y, x) is at `(z * rows + y) * columns + x`. There is no kernel to
 //! begin with.
 //!
 //! A line `//@ launch KERNEL: grid = ..., block = ..., shared = ...` in this file launches a
 //! kernel. `grid` and `block` are a number, or a list of up to three; `shared` (bytes of dynamic
-//! shared memory) may be left out. Expressions in quotes know the sizes, `block.x` (`.y`, `.z`) and
-//! `multiprocessors`, and have `+ - * / %`, `ceil`, `floor`, `min` and `max`.
+//! shared memory) may be left out. Expressions in quotes can use `planes`, `rows`, `columns`,
+//! `block.x` (`.y`, `.z`), `multiprocessors`, `+ - * / %`, `ceil`, `floor`, `min` and `max`.
 //!
 //! # Task
 //!
 //! One launch, of a kernel with the parameters below, right for any planes, rows and columns and
-//! free of races. Then its time counts: predicted for 32 planes of 256 x 256, beside the time of a
-//! copy of as many bytes at the GPU's bandwidth. Twice that time passes; the report says what holds
-//! the kernel back and what the next grade takes. `--device sim:MODEL` is for another GPU than an
-//! H200: on one with a large L2, plain loads may do.
+//! free of races. Then its time counts. It is predicted for 32 planes of 256 x 256 on an H200
+//! (`--device sim:MODEL`: on another GPU), and compared with that of a copy of as many bytes at the
+//! GPU's bandwidth. Up to twice the copy's time passes; the report says what limits the kernel, and
+//! what time the next grade takes.
 
 use cuda_std::prelude::*;
 

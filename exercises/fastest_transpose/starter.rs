@@ -1,20 +1,21 @@
 //! The fastest transpose
 //!
 //! Write the fastest transpose of a matrix: `output[col][row] = input[row][col]` for any number of
-//! rows and columns. There is no kernel to begin with: how threads, tiles and words share the work
-//! is yours.
+//! rows and columns. There is no kernel to begin with: you choose how threads share the work, with
+//! which tiles and words.
 //!
 //! A line `//@ launch KERNEL: grid = ..., block = ..., shared = ...` in this file launches a
 //! kernel. `grid` and `block` are a number, or a list of up to three; `shared` (bytes of dynamic
-//! shared memory) may be left out. Expressions in quotes know the sizes, `block.x` (`.y`, `.z`) and
-//! `multiprocessors`, and have `+ - * / %`, `ceil`, `floor`, `min` and `max`.
+//! shared memory) may be left out. Expressions in quotes can use `rows`, `cols`,
+//! `block.x` (`.y`, `.z`), `multiprocessors`, `+ - * / %`, `ceil`, `floor`, `min` and `max`.
 //!
 //! # Task
 //!
 //! One launch, of a kernel with the parameters below, right for all sizes and free of races. Then
-//! its time counts: predicted for 1024 rows of 2048 columns, beside the time of a copy of as many
-//! bytes at the GPU's bandwidth. Twice that time passes; the report says what holds the kernel back
-//! and what the next grade takes. `--device sim:MODEL` is for another GPU than an H200.
+//! its time counts. It is predicted for 1024 rows of 2048 columns on an H200 (`--device sim:MODEL`:
+//! on another GPU), and compared with that of a copy of as many bytes at the GPU's bandwidth. Up to
+//! twice the copy's time passes; the report says what limits the kernel, and what time the next
+//! grade takes.
 
 use cuda_std::prelude::*;
 

@@ -11,7 +11,7 @@
 //! 4 rows of B are 8 rows instead of 17.
 //!
 //! So go through the pairs in *bands*: the first 4 rows of A with row 0 of B, then with row 1, and
-//! so on to the last; then the next 4 rows of A. The 4 rows of A stay in L2 while B passes by.
+//! so on to the last; then the next 4 rows of A. The 4 rows of A stay in L2 while all of B is read.
 //!
 //! # Task
 //!

@@ -1,9 +1,9 @@
 //! One copy instead of hundreds
 //!
-//! A copy between the host and a GPU takes some microseconds before its first byte moves: the call
-//! of the driver, and the way over the bus. At 50 GB/s the 64 bytes of a row take a nanosecond. So
-//! what costs time is the number of copies, not their bytes. (`host transfer` shows both: the time
-//! of a kilobyte and that of 256 MiB.)
+//! A copy between the host and a GPU takes some microseconds before its first byte moves: for the
+//! driver's call and the way over the bus. At 50 GB/s, 64 bytes then take about a nanosecond. So
+//! the number of copies costs time, not their bytes. (`host transfer` shows both: copies of 1 KiB
+//! and of 256 MiB.)
 //!
 //! # Task
 //!

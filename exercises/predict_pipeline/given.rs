@@ -1,12 +1,12 @@
 //! What do stages cost?
 //!
-//! Each block walks over four tiles of 4096 words, of 16 KiB. It has one to three stages in shared
-//! memory. While it works on one, it copies the next tiles to the others: more bytes in flight,
+//! A block walks over four tiles of 4096 words (16 KiB), with one to three stages in shared memory.
+//! While it works on one stage, the next tiles are copied to the others: more bytes are in flight,
 //! with no more threads. But stages take shared memory: a multiprocessor of an H200 has 228 KiB for
 //! all its blocks, and each block takes 1 KiB more than its kernel asks for. A multiprocessor holds
 //! at most 2048 threads.
 //!
-//! Occupancy is how many threads a multiprocessor holds at once, of the most that it can hold.
+//! Occupancy: the threads that a multiprocessor holds at once, over the most that it can hold.
 //!
 //! # Task
 //!

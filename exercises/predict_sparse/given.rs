@@ -7,17 +7,17 @@
 //! entry `8 r`:
 //!
 //! - `by_threads`: a thread for each row.
-//! - `by_warps`: a warp for each row, of which 8 lanes load an entry.
+//! - `by_warps`: a warp for each row; 8 of its lanes load an entry each.
 //!
-//! In the others, entries `k` of all rows are side by side, before all entries `k + 1`, and each
-//! row has a thread:
+//! In the others, entry `k` of all rows is stored side by side, followed by entry `k + 1` of all
+//! rows, and each row has a thread:
 //!
 //! - `ell`: the same rows, in 8 columns of 64 entries.
 //! - `ell_long`: one row has 32 entries, so all rows are padded to 32.
 //! - `sliced_long`: the same in slices of 32 rows. Only the slice with the long row has 32 columns;
 //!   the other has 8.
 //!
-//! A sector is 32 bytes, or 8 floats. The arrays start with a sector.
+//! A sector is 32 bytes, or 8 floats. Each array starts at the start of a sector.
 //!
 //! # Task
 //!

@@ -1,17 +1,17 @@
 //! What do caches do for a stencil?
 //!
 //! A warp computes results of row 2 of a matrix, from column 32 on. The matrix has 10 rows of 192
-//! floats, and begins on 128 bytes, so that column 32 does, too.
+//! floats and is aligned to 128 bytes, so column 32 of each row is aligned, too.
 //!
 //! - `straight`: 32 results, each of a value and its four neighbours.
-//! - `square`: 32 results, each of the 5 x 5 values around.
-//! - `wide`: 128 results, four for each lane, as `straight`. Each lane loads a word of 16 bytes of
-//!   the row above, of its own and of the row below, and two floats beside its own word.
-//! - `walk`: 32 results in each of rows 1 to 8, of a value, the one above it and the one below it.
-//!   The warp goes from row to row, and keeps what it has loaded in registers.
+//! - `square`: 32 results, each of the 5 x 5 values around it.
+//! - `wide`: 128 results as in `straight`, four for each lane. Each lane loads a word of 16 bytes
+//!   from the row above, its own and the row below, and the two floats beside its own word.
+//! - `walk`: 32 results in each of rows 1 to 8, each of a value and the ones above and below it,
+//!   added up. The warp goes from row to row, and keeps what it has loaded in registers.
 //!
-//! A load touches sectors of 32 bytes, 8 floats each. L1 asks L2 for a sector only once in these
-//! kernels: it keeps all that they need.
+//! A load touches sectors of 32 bytes, 8 floats each. L1 keeps all that these
+//! kernels load, so it asks L2 for each sector only once.
 //!
 //! # Task
 //!

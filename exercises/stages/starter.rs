@@ -3,9 +3,9 @@
 //! Each block walks over tiles of 1024 floats. It copies a tile to shared memory, waits for it, and
 //! then works on it. Nothing is copied while it works, and nothing is worked on while it waits.
 //!
-//! With two stages, two tiles in shared memory, the next tile is on its way while the block works
+//! With two stages (two tiles in shared memory), the next tile is on its way while the block works
 //! on this one. `pipeline::copy` and `fetch` only start a copy (`cp.async`). `pipeline::commit`
-//! makes a group of those that the thread has started since its last group, and
+//! makes a group of the copies that the thread has started since its last group, and
 //! `pipeline::wait_prior::<N>` waits until at most the thread's last `N` groups are still on their
 //! way. It does not wait for other threads' copies: after its wait, a thread needs a barrier before
 //! it reads what others have copied.

@@ -1,4 +1,4 @@
-//! The order in which blocks take the tiles of a product, and what L2 has of it.
+//! The order in which blocks take the tiles of a product, and what it changes in L2.
 //!
 //! All kernels compute the same tiles of `C = A B` in the same way, each element of a factor loaded
 //! once for each of its tiles. They differ in one line: which tile a block takes. Blocks start in
@@ -11,9 +11,9 @@
 //! | [`order_squares`] | `side` rows of tiles, column by column | with side 8, 8 rows, 8 columns |
 //! | [`order_curve`] | tiles along Hilbert's curve, in squares of every size | 8 rows, 8 columns |
 //!
-//! And what does not run together comes back sooner: a band of `side` rows of A stays in L2 while
-//! all of B passes by once. With rows, all of B passes by for each row of tiles, and if L2 is
-//! smaller than B, it comes from DRAM each time. Triton's matrix product groups its blocks like
+//! Blocks that run later gain, too: a band of `side` rows of A stays in L2 while all of B is read
+//! once. Row by row, all of B is read for each row of tiles, and if L2 is smaller than B, it comes
+//! from DRAM each time. Triton's matrix product groups its blocks like
 //! [`order_squares`]. The curve needs no `side` that fits the cache.
 //!
 //! What to look for: L2's hits (`lts__t_sectors_srcunit_tex_op_read_lookup_hit.sum` of

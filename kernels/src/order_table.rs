@@ -1,8 +1,8 @@
 //! A table that is read again and again beside a stream: what L2 keeps, and how a program says so.
 //!
 //! Each pass reads the whole table and as much of a stream, which is never read again. If L2 has
-//! room for the table, but not for the stream, too, replacing the least recently used line throws
-//! out each line of the table before it is read again: the stream is always the more recently used.
+//! room for the table, but not for the stream, too, replacing the least recently used line evicts
+//! each line of the table before it is read again: the stream is always the more recently used.
 //! A program knows better, and can say so: let the stream go first, or keep the table by a window.
 //!
 //! | kernel | the stream is loaded with | the table with |
@@ -16,7 +16,7 @@
 //! any hint in the kernel, the host can name the table instead: an access policy window of the
 //! stream on which it launches, with a part of L2 set aside (compute capability 8.0).
 //!
-//! To evict the table last does nothing by itself: without a part of L2 that is set aside, nothing
+//! Evicting the table last does nothing by itself: without a part of L2 that is set aside, nothing
 //! has room to persist. Table of 28 MiB, 16 passes, on an H200 (Nsight Compute, 2026-11-29; each
 //! byte once would be 499 MB):
 //!
@@ -30,7 +30,7 @@
 //!
 //! # Shapes
 //!
-//! The stream has as many passes as it is longer than the table; a thread has an element of `sums`.
+//! There are as many passes as the stream is times the table; a thread has an element of `sums`.
 //!
 //! Sources: PTX ISA, "Cache Eviction Priority Hints" and "createpolicy"; CUDA C++ programming
 //! guide, "Device Memory L2 Access Management".

@@ -23,9 +23,9 @@
 //! follows, so are the other threads' parts. The same barrier says that all threads have read the
 //! tile before, whose place the next copies take.
 //!
-//! What to look for: GB/s against bytes in flight on a multiprocessor, and at which occupancy. The
-//! instructions: a copy through registers is a load and a store, `cp.async` is one instruction, and
-//! the copy engine's is one for the whole tile.
+//! What to look for: GB/s against bytes in flight on a multiprocessor, and at which occupancy. A
+//! copy through registers is a load and a store, `cp.async` one instruction (the stages' addresses
+//! take more than that saves), and the copy engine's one for the whole tile.
 //!
 //! # Shapes
 //!

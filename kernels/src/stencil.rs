@@ -6,13 +6,13 @@
 //!
 //! | kernel | where | loads of a warp for 32 results: 5 points | 25 points |
 //! | --- | --- | ---: | ---: |
-//! | [`stencil_global_5`], [`stencil_global_25`] | in L1, which nobody asked to | 5 | 25 |
+//! | [`stencil_global_5`], [`stencil_global_25`] | in L1, with no code for it | 5 | 25 |
 //! | [`stencil_shared_5`], [`stencil_shared_25`] | in a tile in shared memory | 2.1 | 2.25 |
 //! | `stencil_registers_25` | in a tile, then in registers | | 2.25 |
 //! | [`stencil_texture_5`], [`stencil_texture_25`] | in L1, by texture fetches | 5 | 25 |
 //! | `stencil_wide_5`, `stencil_wide_25` | in registers: words of 16 bytes | 1.25 | 3.75 |
 //!
-//! For 5 points the caches do well what shared memory would do: L1 finds most of what is asked
+//! For 5 points the caches do what shared memory would do: L1 finds most of what is asked
 //! for, L2 sends each value about 1.7 times, and DRAM once. A tile saves loads, but each of its
 //! values is stored, waited for and loaded again. With 25 points each value of a tile serves 25
 //! loads, which need no checks of the edges. A thread that keeps values in registers for several

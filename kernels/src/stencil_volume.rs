@@ -2,8 +2,8 @@
 //!
 //! A volume is planes of `height` rows, one after the other: a matrix of `planes * height` rows.
 //! The neighbours above and below are a plane away. Other blocks load these planes, too, at another
-//! time or on another multiprocessor, so that L1 finds two of the three planes less often than the
-//! rows of one plane: L2 sends most values about three times.
+//! time or on another multiprocessor, so that L1 has those planes less often than the rows of the
+//! block's own plane: L2 sends most values about three times.
 //!
 //! A block that walks along z loads each plane once, but for the first and the last of a walk of
 //! [`WALK`] planes ([`stencil_walk`](crate::stencil_walk)):

@@ -1,9 +1,9 @@
 //! Copies between the host and the device, and the kernel beside which they run.
 //!
 //! A copy costs a latency, whatever its size, and its bytes at the link's bandwidth. From *pinned*
-//! memory, which the system does not move, the GPU's copy engines read by themselves. *Pageable*
-//! memory the driver first copies to a pinned buffer, piece by piece, so that the host's own copy
-//! limits it.
+//! memory, which the system does not move, the GPU's copy engines read by themselves. The driver
+//! first copies *pageable* memory to a pinned buffer, piece by piece, and that copy on the host is
+//! what limits it.
 //!
 //! The device has an engine for copies in each direction beside its multiprocessors. In one stream
 //! copies and kernels take turns. With the data in chunks, and the chunks in several streams, one
@@ -11,11 +11,11 @@
 //! earlier one is copied back: at best, all of it takes as long as the longest of the three.
 //!
 //! A kernel can also read the host's memory itself: pinned memory over the link at each access
-//! (*zero-copy*), *managed* memory after its pages have moved, because an access faulted or since
-//! the host asked for it before (*prefetch*).
+//! (*zero-copy*), *managed* memory after its pages have moved, because an access faulted or because
+//! the host asked for them in advance (*prefetch*).
 //!
-//! What to look for: the time of a kilobyte and of a gigabyte, and how much of the copies the
-//! timeline of the engines hides behind kernels.
+//! What to look for: the times of a kilobyte and of many megabytes; and in the timeline of the
+//! engines, what runs at the same time.
 
 #[gpu_only]
 use cuda_std::thread;

@@ -246,7 +246,7 @@ fn of_manifest(path: &Path, text: &str) -> Result<Vec<Finding>, String> {
     let mut findings = Vec::new();
     if all.contains_key("cust") {
         findings.push(match ["cust_raw", "find_cuda_helper"].iter().all(|name| patches.contains_key(*name)) {
-            true => Finding::Fine("cust runs; the program calls `cust_raw::load()` before all else".to_owned()),
+            true => Finding::Fine("cust runs, if the program calls `cust_raw::load()` before all else".to_owned()),
             false => Finding::Blocks(
                 "cust asks for the CUDA toolkit when it is built: add `cust_raw` and the section [patch.crates-io] that \
                  docs/DRIVER.md shows, and call `cust_raw::load()` before all else"

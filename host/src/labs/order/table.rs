@@ -144,7 +144,7 @@ pub(super) const CONCLUSIONS: &[Conclusion] = &[
     Conclusion::new(
         "Blocks that run together should share rows and columns: in squares they read {} from DRAM, along a curve {}, row by row {}.{} \
          Passes over a table beside a stream read {} from DRAM; {} if L2 \
-         evicts the stream first, {} with a window; to evict the table last does nothing alone, {}.",
+         evicts the stream first, {} with a window. Evicting the table last changes nothing by itself: {}.",
         &[
             Of(SQUARES, &DRAM_READ),
             Of(CURVE, &DRAM_READ),

@@ -118,7 +118,7 @@ pub(super) const CONCLUSIONS: &[Conclusion] = &[
     )
     .holds(&[Holds::More(0, 2), Holds::If(|report| report.variants.iter().all(|row| row.predicted_time().is_none()))]),
     Conclusion::new(
-        "A copy through registers is a load and a store for each word, a bulk copy one instruction for a tile: {} and {} warp \
+        "A copy through registers is a load and a store for each word, a bulk copy one instruction for a whole tile: {} and {} warp \
          instructions, by cp.async {}.",
         &[Of(REGISTERS_1, &INSTRUCTIONS_FIRST), Of(BULK_4, &INSTRUCTIONS_FIRST), Of(ASYNC_4, &INSTRUCTIONS_FIRST)],
     )

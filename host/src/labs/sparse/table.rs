@@ -127,9 +127,10 @@ pub(super) const CONCLUSIONS: &[Conclusion] = &[
         ],
     ),
     Conclusion::new(
-        "By threads, a load of CSR asks for {} words, in {}: of 32 rows. By warps it asks for {}, in {}, but takes {} times the \
-         instructions: short rows are faster by threads (16 entries, on an H200), long ones by warps (200). ELL touches neighbours: \
-         {} times the bytes needed. With power-law rows it pads to the longest: {} padding, {} times; in slices {}.",
+        "By threads, a load of CSR asks for {} words in {}, as lanes read 32 rows. By warps it asks for {} in {}, but takes {} \
+         times the instructions: on an H200 rows of 16 entries are faster by threads, rows of 200 by warps. ELL reads \
+         neighbours: {} times the bytes needed. It pads power-law rows to the longest: {} padding, {} times the bytes needed; \
+         in slices {}.",
         &[
             Of(THREADS_EVEN, &WORDS_A_LOAD),
             Of(THREADS_EVEN, &A_LOAD_IN_UNITS),

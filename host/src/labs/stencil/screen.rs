@@ -49,7 +49,8 @@ pub(super) const CONCLUSIONS: &[Conclusion] = &[
         "For 32 results of 25 points a warp loads {} times, and finds {} % in L1: neighbours need the same values. A tile makes \
          them {} loads from shared memory; a thread that keeps values for four results in registers needs {}, and with \
          words of 16 bytes {} without a tile. In a volume L1 seldom has the planes above and below: L2 sends each value {} times, \
-         and {} times if a thread keeps them in registers along z.",
+         and {} times if a thread keeps them in registers along z. Little data fills few multiprocessors: --predict has the \
+         times of large data.",
         &[
             Of(GLOBAL_25, &LOADS_FOR_RESULTS),
             Of(GLOBAL_25, &L1_HITS),
