@@ -335,7 +335,7 @@ impl Compiler {
         self.cache.join(format!("{}.ptx", digest::of(&[self.basis.as_bytes(), arch.as_bytes(), text.as_bytes()])))
     }
 
-    /// A text's cached PTX, if it is there. Who clears the cache ([`Compiler::forget_old`]) takes it for the
+    /// A text's cached PTX, if it is there. Who clears the cache (`forget_old`) takes it for the
     /// newest, and leaves it to a judge as long as that runs.
     fn cached(&self, text: &str) -> Option<PathBuf> {
         let kept = self.kept(text);
