@@ -42,6 +42,7 @@ impl Exercise {
         let mut exercise = self.clone();
         exercise.goals.launch.clear();
         exercise.goals.open = Some(Open { multiprocessors, ..open.clone() });
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         for (line, text) in (1..).zip(text.lines()) {
             let Some(rest) = text.trim_start().strip_prefix(MARK) else { continue };
             let launch = launch(rest, open, line).map_err(|problem| format!("line {line}: {problem}"))?;

@@ -54,6 +54,8 @@ pub struct Module {
     /// are to be the same in all runs.
     own_devices: bool,
     kernels: IndexMap<String, Signature>,
+    /// Bytes of its statics in global and constant memory.
+    statics: u64,
     /// Whether times of the student's launches are predicted.
     predict: Predict,
 }
@@ -142,7 +144,12 @@ impl Module {
         };
         let kernels = module.kernels().map(|(_, kernel)| (kernel.name.clone(), signature(kernel))).collect();
         let own_devices = keeps_something(&module);
-        Ok(Self { device, opens: (choice, options), own_devices, kernels, predict: Predict::Nothing })
+        Ok(Self { device, opens: (choice, options), own_devices, kernels, statics, predict: Predict::Nothing })
+    }
+
+    /// The bytes of its statics in global and constant memory.
+    pub fn statics(&self) -> u64 {
+        self.statics
     }
 
     /// Opens the simulator with `model`, or without a model.

@@ -35,6 +35,8 @@ enum Function {
 
 /// The deepest nesting of brackets and signs.
 const DEEPEST: usize = 64;
+/// The longest expression: operators of a chain are nested, too.
+const LONGEST: usize = 1000;
 
 impl Expression {
     /// The value, with the values of names from `value_of`.
@@ -129,6 +131,9 @@ impl FromStr for Expression {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let text = text.trim();
+        if text.len() > LONGEST {
+            return Err(format!("an expression has at most {LONGEST} bytes, and this one {}", text.len()));
+        }
         let mut parser = Parser { rest: text, depth: 0 };
         let node = parser.sum().map_err(|problem| format!("'{text}': {problem}"))?;
         parser.skip_spaces();
@@ -284,6 +289,13 @@ mod tests {
             "input.pitch" => Some(128.0),
             _ => None,
         })
+    }
+
+    #[test]
+    fn a_chain_is_as_long_as_the_stack_can_follow() {
+        assert_eq!(value(&format!("{}1", "1+".repeat(499))), Ok(500.0));
+        let long = value(&format!("{}1", "1+".repeat(60_000))).unwrap_err();
+        assert!(long.contains("at most 1000 bytes"), "{long}");
     }
 
     #[test]

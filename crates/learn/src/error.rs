@@ -23,7 +23,7 @@ pub enum Error {
     #[error(transparent)]
     Exercise(#[from] exercise::Error),
     /// There is no such exercise.
-    #[error("there is no exercise '{name}'{}; `cargo learn list` shows them all", closest.as_ref().map(|name| format!("; did you mean '{name}'?")).unwrap_or_default())]
+    #[error("there is no exercise '{}'{}; `cargo learn list` shows them all", wording::printable(name), closest.as_ref().map(|name| format!("; did you mean '{name}'?")).unwrap_or_default())]
     NoSuchExercise {
         /// The requested name.
         name: String,

@@ -70,9 +70,19 @@ fn not_utf8(error: &FromUtf8Error) -> Failure {
     Failure::Refused(format!("line {line}: this is not UTF-8; save the file as UTF-8"))
 }
 
+/// Refuses a text that the guard refuses.
+fn guarded(text: &str) -> std::result::Result<(), Failure> {
+    guard::check(text).map_err(|objection| match objection {
+        Objection::Refused(why) => Failure::Refused(why),
+        Objection::NotRust(message) => Failure::DoesNotCompile(message),
+    })
+}
+
 impl Judge<'_> {
     /// Judges kernels whose launches are the student's.
     fn open(&self, text: &str, verdict: &mut Verdict) -> Judged {
+        // Its length is bounded before its launches are read.
+        guarded(text)?;
         let exercise = self.launched_by(text).map_err(Failure::Signature)?;
         Judge { exercise: &exercise, ..*self }.kernels(text, verdict)
     }
@@ -83,10 +93,7 @@ impl Judge<'_> {
     }
 
     fn kernels(&self, text: &str, verdict: &mut Verdict) -> Judged {
-        guard::check(text).map_err(|objection| match objection {
-            Objection::Refused(why) => Failure::Refused(why),
-            Objection::NotRust(message) => Failure::DoesNotCompile(message),
-        })?;
+        guarded(text)?;
         let tell = self.judging.tell;
         tell(Step::Compiling);
         let ptx = match self.compiler.compile(text)? {

@@ -6,7 +6,7 @@
 //!
 //! *Invariant:* times of other versions of a model are not compared with those of this one.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -87,14 +87,13 @@ impl Entry {
         Self { task: task.to_owned(), model, us, name, date: today(), digest, version }
     }
 
-    /// Whether it stands for the same student, exercise, model and version.
-    fn is_like(&self, other: &Self) -> bool {
-        let key = |it: &Self| [&it.task, &it.model, &it.name, &it.version].map(String::clone);
-        key(self) == key(other)
+    /// Which student, exercise, model and version it stands for.
+    fn key(&self) -> [String; 4] {
+        [&self.task, &self.model, &self.name, &self.version].map(String::clone)
     }
 
-    /// What is wrong with it.
-    fn problem(&self, course: &Course) -> Option<String> {
+    /// What is wrong with it, in a course with these open exercises.
+    fn problem(&self, open: &[&str]) -> Option<String> {
         let hexadecimal = |text: &str, length| text.len() == length && text.chars().all(|c| c.is_ascii_hexdigit());
         let date: Vec<&str> = self.date.split('-').collect();
         let is_date = date.len() == 3
@@ -102,11 +101,11 @@ impl Entry {
                 .iter()
                 .zip([4, 2, 2])
                 .all(|(part, length)| part.len() == length && part.chars().all(|c| c.is_ascii_digit()));
-        let is_open = course.names().any(|name| name == self.task)
-            && course.exercise(&self.task).is_ok_and(|exercise| exercise.is_open());
         let name_fits = !self.name.trim().is_empty() && self.name.chars().count() <= LONGEST_NAME;
         Some(match self {
-            _ if !is_open => format!("'{}' is no open exercise of this course", shown(&self.task)),
+            _ if !open.contains(&self.task.as_str()) => {
+                format!("'{}' is no open exercise of this course", shown(&self.task))
+            }
             _ if Model::named(&self.model).is_none_or(|model| model.dram_gbps().is_none()) => {
                 format!("'{}' is no model with times", shown(&self.model))
             }
@@ -151,6 +150,10 @@ fn own_file(course: &Course) -> PathBuf {
 
 /// Reads a file; of lines that are alike, the fastest.
 fn read(course: &Course, file: &Path) -> Result<Vec<Entry>> {
+    // A pipe could make it wait without end.
+    if !fs::metadata(file).map_err(Error::reading(file))?.is_file() {
+        return Err(Error::Usage(format!("{}: this is no leaderboard: it is no file", file.display())));
+    }
     let opened = File::open(file).map_err(Error::reading(file))?;
     let mut bytes = Vec::new();
     opened.take(LONGEST + 1).read_to_end(&mut bytes).map_err(Error::reading(file))?;
@@ -162,6 +165,8 @@ fn read(course: &Course, file: &Path) -> Result<Vec<Entry>> {
         return Err(wrong(None, "this is no leaderboard: it is too long"));
     }
     let text = String::from_utf8(bytes).map_err(|_| wrong(None, "this is no leaderboard: it is not UTF-8"))?;
+    let open: Vec<&str> =
+        course.names().filter(|name| course.exercise(name).is_ok_and(|exercise| exercise.is_open())).collect();
     let mut entries = Vec::new();
     for (number, line) in (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty()) {
         let entry: Entry = serde_json::from_str(line).map_err(|error| {
@@ -169,7 +174,7 @@ fn read(course: &Course, file: &Path) -> Result<Vec<Entry>> {
             let why = why.split(" at line ").next().unwrap_or_default();
             wrong(Some(number), &format!("this is no line of a leaderboard: {}", shown(why)))
         })?;
-        if let Some(problem) = entry.problem(course) {
+        if let Some(problem) = entry.problem(&open) {
             return Err(wrong(Some(number), &format!("{problem}; correct the line, or delete it")));
         }
         entries.push(entry);
@@ -179,18 +184,17 @@ fn read(course: &Course, file: &Path) -> Result<Vec<Entry>> {
 
 /// Of entries that are alike, the fastest, which is the earliest if several are.
 fn best(entries: Vec<Entry>) -> Vec<Entry> {
-    let mut all: Vec<Entry> = Vec::new();
+    let mut all: IndexMap<[String; 4], Entry> = IndexMap::new();
     for entry in entries {
-        match all.iter_mut().find(|known| known.is_like(&entry)) {
-            Some(known) => {
-                if (entry.us, &entry.date) < (known.us, &known.date) {
-                    *known = entry;
-                }
+        match all.get_mut(&entry.key()) {
+            Some(known) if (entry.us, &entry.date) < (known.us, &known.date) => *known = entry,
+            Some(_) => {}
+            None => {
+                all.insert(entry.key(), entry);
             }
-            None => all.push(entry),
         }
     }
-    all
+    all.into_values().collect()
 }
 
 /// Entries as lines.

@@ -31,6 +31,10 @@ const USUAL: &str = "hopper";
 /// The most that the blocks which are not timed may do, as a multiple of what those that are do.
 const MOST_UNSAMPLED: f64 = 1.5;
 
+/// The most bytes of statics that a timed file may have: with much more memory than L2 has, a launch
+/// would be timed as one that finds no modified data there.
+const MOST_STATICS: u64 = 1 << 20;
+
 /// The counters that are shown beside a time.
 const SHOWN: [&str; 4] =
     ["loads.sectors_per_request", "stores.sectors_per_request", "shared.bank_conflicts", "local.sectors"];
@@ -145,7 +149,12 @@ impl Judge<'_> {
         Ok(Rating {
             sizes: setting.sizes,
             model,
-            time: time(&launches),
+            time: match module.statics() {
+                most if most > MOST_STATICS => {
+                    Err(format!("its statics have {}; {} are allowed", bytes(most), bytes(MOST_STATICS)))
+                }
+                _ => time(&launches),
+            },
             copy,
             grades: open.grades.clone(),
             figures: SHOWN.into_iter().filter_map(|name| Some((name, value(name)?))).collect(),

@@ -192,7 +192,7 @@ fn what_is_no_leaderboard_is_refused_in_one_line_and_files_are_put_together() {
     course.learn(&["leaderboard", &bad]).refuses(&["bad.jsonl: this is no leaderboard: it is not UTF-8"]);
     course.learn(&["leaderboard", "cope"]).refuses(&["there is no exercise 'cope'; did you mean 'copy'?"]);
     #[cfg(unix)]
-    course.learn(&["leaderboard", "/dev/zero"]).refuses(&["/dev/zero: this is no leaderboard: it is too long"]);
+    course.learn(&["leaderboard", "/dev/zero"]).refuses(&["/dev/zero: this is no leaderboard: it is no file"]);
 }
 
 #[test]

@@ -201,9 +201,13 @@ pub(super) fn of(recording: &Recording, plan: &Plan, kinds: &[Kind]) -> Predicti
 
 /// What a sector or a wavefront costs, in slots of a multiprocessor's schedulers.
 const SLOTS: u64 = 4;
+/// From this part of all slots on, sectors or wavefronts also count by themselves: instructions of
+/// the recorded blocks cannot stand for them.
+const MUCH: f64 = 0.25;
 
 /// How many times as much the average block did as those that were recorded: in instructions, and
-/// in these with sectors, with sectors that L1 lacks, or with wavefronts of shared memory.
+/// in these with sectors, with sectors that L1 lacks, or with wavefronts of shared memory; and in
+/// each of these by itself, if they are much of the work.
 fn unsampled(recording: &Recording) -> f64 {
     let events = || recording.blocks.iter().flat_map(|block| &block.warps).flat_map(|warp| &warp.events);
     let of = |target, what: fn(&Event) -> u64| {
@@ -225,8 +229,14 @@ fn unsampled(recording: &Recording) -> f64 {
     let (all, recorded) = (counted(|counters| counters.executed), events().count() as u64);
     // So many times as many blocks ran, and so much longer is each than its record.
     let share = recording.run_blocks as f64 / recording.blocks.len().max(1) as f64 * unrecorded(&recording.blocks);
-    let ratio =
-        |(of_all, of_recorded): (u64, u64)| (all + of_all) as f64 / ((recorded + of_recorded).max(1) as f64 * share);
+    let over = |of_all: u64, of_recorded: u64| of_all as f64 / (of_recorded.max(1) as f64 * share);
+    let ratio = |(of_all, of_recorded): (u64, u64)| {
+        let together = over(all + of_all, recorded + of_recorded);
+        match of_all as f64 > MUCH * (all + of_all) as f64 {
+            true => together.max(over(of_all, of_recorded)),
+            false => together,
+        }
+    };
     more.into_iter().map(ratio).fold(1.0, f64::max)
 }
 
