@@ -31,8 +31,9 @@ use std::path::{Path, PathBuf};
 use indexmap::IndexMap;
 use serde::Deserialize;
 
+use crate::data::{self, Sizes};
 use crate::error::{Error, Result};
-use crate::goals_file::{Data, Element, Goals, Open, Task};
+use crate::goals_file::{Data, Element, Goals, Open, Size, Task};
 use crate::obfuscation::reveal;
 use crate::points::Points;
 
@@ -149,6 +150,7 @@ impl Exercise {
             }
         }
         check_data(data)?;
+        self.check_timed()?;
         let (is_host, is_open) = (*task == Task::Host, *task == Task::Open);
         if launch.is_empty() != (is_host || is_open) {
             return Err(match (is_host, is_open) {
@@ -203,6 +205,23 @@ impl Exercise {
             }
             _ => Ok(()),
         }
+    }
+
+    /// Checks that data has room at the sizes at which a GPU is timed, which no machine without one tries.
+    fn check_timed(&self) -> std::result::Result<(), String> {
+        let Goals { sizes, measured, timed, data, .. } = &self.goals;
+        if timed.is_empty() {
+            return Ok(());
+        }
+        let of = |(name, size): (&String, &Size)| {
+            let size = timed.get(name).or(measured.get(name)).unwrap_or(size);
+            (name.clone(), size.to)
+        };
+        let largest: Sizes = sizes.iter().map(of).collect();
+        let shape = |(name, one)| {
+            data::shape(one, &largest).map_err(|problem| format!("[timed]: data '{name}': {problem}")).map(drop)
+        };
+        data.iter().try_for_each(shape)
     }
 
     /// Checks what is given of an open exercise.
