@@ -89,6 +89,10 @@ fn polled(kernel: &str, counted: &BTreeMap<&str, f64>) -> bool {
     waits && stores > 1.0 || kernel.starts_with("rows_") && kernel.ends_with("_blocks")
 }
 
+/// Kernels whose lanes end a loop with two exits at different turns: an H200 does not bring lanes
+/// together again where the simulator does, and makes up to 7 % more requests (docs/MODELS.md).
+const REGROUPED: [&str; 3] = ["sparse_csr_threads", "sparse_csr_warps", "sparse_sliced"];
+
 /// What the names of kernels begin with that no GPU has counted yet.
 const UNCOUNTED: [&str; 1] = ["spill_bounded"];
 
@@ -113,7 +117,7 @@ fn compare(launch: &str, kernel: &str, counted: &BTreeMap<&str, f64>, simulated:
 /// What an H200 counted, or an H100, and the simulator does not.
 fn differences(kernel: &str, counted: &BTreeMap<&str, f64>, simulated: &Counters) -> Vec<String> {
     let mut differences = Vec::new();
-    let polled = polled(kernel, counted);
+    let depends = polled(kernel, counted) || REGROUPED.contains(&kernel);
     let metrics = simulated.metrics();
     let found = |name: &str| {
         let metric = metrics.iter().find(|metric| metric.name == name);
@@ -139,7 +143,7 @@ fn differences(kernel: &str, counted: &BTreeMap<&str, f64>, simulated: &Counters
     }
     for (name, &expected) in counted {
         let is_compared_above = WITH_ARBITRATION.as_flattened().contains(name) || CONSTANT.contains(name);
-        let differs = polled && POLLED.contains(name) || *name == WITHOUT_COPIES && simulated.shared.copy.requests > 0;
+        let differs = depends && POLLED.contains(name) || *name == WITHOUT_COPIES && simulated.shared.copy.requests > 0;
         if is_compared_above || differs {
             continue;
         }

@@ -62,7 +62,7 @@ impl Lab for Order {
         &[("m", M), ("n", N), ("k", K), ("side", SIDE), ("entries", TABLE), ("passes", PASSES)];
     const SHAPED: bool = true;
     const SHOWCASE: Showcase = SHOWCASE;
-    const MEANINGS: fn() -> Vec<Meaning> = || [meanings::<Way>(), vec![MODELS]].concat();
+    const MEANINGS: fn() -> Vec<Meaning> = || [meanings::<Way>(), MODELS.into()].concat();
     type Options = Options;
     type Data = Data;
 
@@ -167,9 +167,11 @@ impl Lab for Order {
     }
 }
 
-/// What the column `model` shows.
-const MODELS: Meaning =
-    ("model", "The simulator without a model has no L2: a C2050's is small, and an RTX 4060's has priorities");
+/// What the models in the column `model` are for: the simulator without a model has no L2.
+const MODELS: [Meaning; 2] = [
+    ("fermi", "The model of a C2050, whose L2 is small"),
+    (KEEPING, "The model of an RTX 4060, whose L2 has priorities"),
+];
 
 /// The model that replaces the plain simulator, which has no caches, for the table: the smallest L2 of a GPU
 /// that has priorities. For the product a small L2 will do, and the simulator computes it in seconds.

@@ -22,8 +22,8 @@ fn everything(lab: &Entry, device: &Device, small: bool, quick: bool) -> LabRepo
     let has = |flag: &str| command.get_arguments().any(|argument| argument.get_id() == flag);
     let mut flags = vec![lab.name];
     let sizes = [("all", "", ""), ("size", "64", "128"), ("rows", "33", "64"), ("m", "33", "64"), ("blocks", "1", "2")];
-    // Fewer than two blocks exchange no message.
-    let fits = |flag: &str| has(flag) && (flag != "blocks" || !lab.races);
+    // Fewer than two blocks exchange no message, and those of `pipeline` are rows.
+    let fits = |flag: &str| has(flag) && (flag != "blocks" || !(lab.races || lab.name == "pipeline"));
     for (flag, least, more) in sizes.into_iter().filter(|(flag, ..)| fits(flag)) {
         flags.push(["--all", "--size", "--rows", "--m", "--blocks"][sizes.iter().position(|it| it.0 == flag).unwrap()]);
         flags.extend([if small { least } else { more }].into_iter().filter(|value| !value.is_empty()));
@@ -32,6 +32,7 @@ fn everything(lab: &Entry, device: &Device, small: bool, quick: bool) -> LabRepo
     flags.extend(match lab.name {
         "launch" => ["--word", "f32,f32x2,f32x4"].as_slice(),
         "pitch" => &["--by-rows", "--by-columns", "--transposed"],
+        "pipeline" => &["--blocks", "1,2,4,8"],
         "order" if quick => &["--n", "128", "--k", "64", "--entries", "16384"],
         "stencil" if quick => &["--volume", "8,32,64"],
         "spill" if quick => &["--cols", "2048", "--lists", "2048"],

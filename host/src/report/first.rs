@@ -65,6 +65,10 @@ pub(super) fn names(known: &str, name: &str, facts: &[Fact]) -> bool {
 
 /// Whether a name, whose last letter may be an `N` that stands for a number, is this one.
 fn stands_for(name: &str, shown: &str) -> bool {
-    let number = name.strip_suffix('N').and_then(|start| shown.strip_prefix(start));
-    name == shown || number.is_some_and(|number| number.parse::<u32>().is_ok())
+    let word = |(name, shown): (&str, &str)| {
+        let number = name.strip_suffix(['N', 'S']).and_then(|start| shown.strip_prefix(start));
+        name == shown || number.is_some_and(|number| number.parse::<u32>().is_ok())
+    };
+    let words = |text: &str| text.split(' ').count();
+    words(name) == words(shown) && name.split(' ').zip(shown.split(' ')).all(word)
 }

@@ -242,11 +242,13 @@ impl DisjointMatrix<'_, f32> {
             unsafe { *self.start.add(offset).cast() = values };
             return;
         }
-        for (i, value) in (0..4).zip(values.to_array()) {
+        // As a loop, it would keep the values in local memory.
+        let values = values.to_array();
+        crate::unroll::<4>(|i| {
             // SAFETY: the element is this thread's.
-            if let Some(element) = unsafe { self.element_mut(row, col.saturating_add(i)) } {
-                *element = value;
+            if let Some(element) = unsafe { self.element_mut(row, col.saturating_add(i as u32)) } {
+                *element = values[i];
             }
-        }
+        });
     }
 }
