@@ -146,7 +146,7 @@ fn what_is_wrong_or_missing_is_an_error() {
         assert_eq!(workspace.read("docs/PEERS.md"), "", "nothing is written");
     }
     let message = "error: --only lines: nothing of this lab is compared; choose one of vector, transpose, matmul, gram, reduce, dot, \
-                   rows\n";
+                   rows, sparse\n";
     workspace.compare(&format!("{MEASURE} --only lines")).assert().code(1).stderr(message);
     let message = predicate::str::contains("peers_h200.json").and(predicate::str::contains("measure with --measure"));
     Workspace::new().compare("").assert().code(1).stderr(message);

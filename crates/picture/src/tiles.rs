@@ -75,11 +75,11 @@ impl TileOrders {
         let of = |(name, order): &(String, TileOrder)| {
             let [_, rows, columns] = order.first_round();
             let plural = |count: usize| if count == 1 { "" } else { "s" };
-            format!("{name} {rows} row{} and {columns} column{}", plural(rows), plural(columns))
+            format!("{name} {rows} row{}, {columns} column{}", plural(rows), plural(columns))
         };
         let blocks = self.orders.iter().map(|(_, order)| order.first_round()[0]).max().unwrap_or(0);
         let each: Vec<String> = self.orders.iter().map(of).collect();
-        format!("The tiles of the first {blocks} blocks are in so many rows and columns: {}.", each.join(", "))
+        format!("The tiles of the first {blocks} blocks: {}.", each.join("; "))
     }
 
     /// What is left out of the drawings.

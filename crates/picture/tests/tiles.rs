@@ -16,8 +16,7 @@ fn orders() -> TileOrders {
 #[test]
 fn tiles_of_a_round_have_one_character() {
     let text = tiles_text(&orders(), 100, Paint::Plain);
-    let sentence = "The tiles of the first 4 blocks are in so many rows and columns: rows 1 row and 4 columns, squares 2 rows \
-                    and 2 columns.";
+    let sentence = "The tiles of the first 4 blocks: rows 1 row, 4 columns; squares 2 rows, 2 columns.";
     assert!(text.split_whitespace().collect::<Vec<_>>().join(" ").starts_with(sentence), "{text}");
     assert!(text.contains("\nrows\n0000\n1111\n\nsquares\n0011\n0011\n"), "{text}");
     assert!(!text.contains("Drawn:"));

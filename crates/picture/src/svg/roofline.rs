@@ -110,8 +110,15 @@ impl Frame {
                 drawing.saying("", &said, |drawing| {
                     mark(drawing, shape, (x, y));
                     if memory == 0 {
-                        let above = if index % 2 == 0 { -7.0 } else { 14.0 };
-                        drawing.label("scale m", (x, y + above), &Roofline::letter(index).to_string());
+                        // On four sides in turn: neighbours are often near each other.
+                        let (class, across, down) = [
+                            ("scale m", 0.0, -7.0),
+                            ("scale m", 0.0, 14.0),
+                            ("scale e", -7.0, 3.5),
+                            ("scale", 7.0, 3.5),
+                        ][index % 4];
+                        let letter = Roofline::letter(index).to_string();
+                        drawing.label(class, (x + across, y + down), &letter);
                     }
                 });
             }

@@ -43,8 +43,7 @@ pub fn tiles(orders: &TileOrders) -> String {
         }
         y += high(rows);
     }
-    let key = "A square is a tile; the first to run at once are the lightest, numbered 0 where there is room.";
-    drawing.label("key", (LEFT, y + 10.0), key);
+    drawing.label("key", (LEFT, y + 10.0), "A square is a tile; the lighter, the earlier.");
     drawing.label("key", (LEFT, y + 24.0), &left_out);
     drawing.finish()
 }

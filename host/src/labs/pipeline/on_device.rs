@@ -27,7 +27,9 @@ impl Data {
             samples: device.buffer(samples.len() / 4)?,
             sums: device.buffer(threads)?,
         };
-        data.samples.write(bytemuck::cast_slice(samples))?;
+        // In WebAssembly numbers of 4 bytes need not lie where words of 16 may.
+        let words: Vec<f32x4> = samples.as_chunks().0.iter().copied().map(f32x4::from_array).collect();
+        data.samples.write(&words)?;
         Ok(data)
     }
 
