@@ -61,7 +61,7 @@ pub struct Settings {
     pub database: String,
     /// How many workers the server starts.
     pub workers: u32,
-    /// The user whom a program that root starts becomes, if it is not the owner of the clone.
+    /// The user that the programs run as when root starts them. Default: the owner of the clone.
     pub user: Option<String>,
     /// Which submission counts.
     pub counts: Counts,

@@ -267,7 +267,10 @@ impl fmt::Display for DeviceCompiler {
 
 /// The output of a program, if it runs and succeeds.
 fn ask(program: impl Into<OsString>, arguments: &[&str]) -> Option<String> {
-    let output = Command::new(program.into()).args(arguments).output().ok()?;
+    let mut command = Command::new(program.into());
+    // Under cargo it names the active toolchain's libraries, with which a copy of that toolchain would
+    // take itself for the original.
+    let output = command.args(arguments).env_remove("LD_LIBRARY_PATH").output().ok()?;
     output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
 }
 

@@ -62,26 +62,36 @@ fn carry_out(state: &mut State, stream: Handle, work: &Work, begins: f64) -> Don
         Work::Write { to, value, bytes } => copies::write(state, *to, &value.to_le_bytes()[..*bytes])?,
         Work::Await(awaited) => awaited.check(state)?,
         Work::Free(address) => allocations::free(state, *address)?,
-        Work::Call(function, data) => call_host(stream, *function, *data)?,
-        Work::Callback(function, data) => call_stream(stream, *function, *data)?,
+        Work::Call(function, data) => call_host(stream, state.waits(stream)?, *function, *data)?,
+        Work::Callback(function, data) => call_stream(stream, state.waits(stream)?, *function, *data)?,
         Work::Record(event) => {
+            if let Some(shared) = state.event_mut(*event)?.shared.clone() {
+                let ends = state.behind(stream)?.into_iter().all(Behind::is_reached);
+                let number = shared.record(ends);
+                if !ends {
+                    // As a function of the host: who has waited for the stream finds the recording ended.
+                    let end = shared.clone();
+                    let called = call(stream, state.waits(stream)?, move || end.end(number));
+                    called.inspect_err(|_| shared.end(number))?;
+                }
+            }
             let behind = state.behind(stream)?;
             let event = state.event_mut(*event)?;
-            event.shared.iter().for_each(|shared| shared.record(behind.clone()));
             (event.at, event.behind, event.captured) = (Some(begins), behind, None);
         }
         Work::WaitFor(event) => {
             let event = state.event_mut(*event)?;
             let (at, behind) = (event.at.unwrap_or(0.0), event.behind.clone());
-            if let Some(shared) = event.shared.clone().filter(|shared| !shared.is_reached()) {
+            let shared = event.shared.clone().filter(|shared| !shared.is_reached());
+            let of_stream = state.stream_mut(stream)?;
+            of_stream.behind.retain(|behind| !behind.is_reached());
+            of_stream.behind.extend(behind.into_iter().filter(|behind| !behind.is_reached()));
+            if let Some(shared) = shared {
                 // Another process's work, perhaps: as a function of the host. Recordings from now on may be
                 // behind this wait.
                 let number = shared.recorded();
-                call(stream, move || shared.wait(number))?;
+                call(stream, state.waits(stream)?, move || shared.wait(number))?;
             }
-            let stream = state.stream_mut(stream)?;
-            stream.behind.retain(|behind| !behind.is_reached());
-            stream.behind.extend(behind.into_iter().filter(|behind| !behind.is_reached()));
             return Ok(begins.max(at));
         }
         Work::Child(_) => return Err(Status::INVALID_VALUE),
@@ -104,6 +114,11 @@ fn run_plan(state: &mut State, plan: &Plan, stream: Handle, begins: f64) -> Done
 }
 
 impl State {
+    /// The functions of the host, before events of other streams, that a stream was told to wait for.
+    fn waits(&self, stream: Handle) -> Done<Vec<Behind>> {
+        Ok(self.stream(stream)?.behind.clone())
+    }
+
     /// What a stream waits for: functions of the host, its own and those before events.
     pub fn behind(&self, stream: Handle) -> Done<Vec<Behind>> {
         let mut all = self.stream(stream)?.behind.clone();

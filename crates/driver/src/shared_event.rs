@@ -7,10 +7,9 @@ use std::fs::File;
 use std::io;
 use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::fs::FileExt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use crate::boundary::callbacks::Behind;
 use crate::boundary::host_memory::file_without_name;
 
 /// How long a process that waits for another sleeps before it looks again.
@@ -45,23 +44,19 @@ impl SharedEvent {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).as_raw_fd()
     }
 
-    /// Records the event. The recording ends once the host functions before it are done.
-    pub fn record(self: &Arc<Self>, behind: Vec<Behind>) {
-        let ends = behind.iter().all(|behind| behind.is_reached());
-        let number = self.change(|progress| {
+    /// Begins a recording, which ends at once or later. Returns its number.
+    pub fn record(&self, ends: bool) -> u64 {
+        self.change(|progress| {
             progress.recorded += 1;
             let process = u64::from(std::process::id());
             progress.under_way.extend((!ends).then_some([progress.recorded, process]));
             progress.recorded
-        });
-        if ends {
-            return;
-        }
-        let event = self.clone();
-        std::thread::spawn(move || {
-            behind.into_iter().for_each(Behind::wait);
-            event.change(|progress| progress.under_way.retain(|&[other, _]| other != number));
-        });
+        })
+    }
+
+    /// Ends a recording.
+    pub fn end(&self, number: u64) {
+        self.change(|progress| progress.under_way.retain(|&[other, _]| other != number));
     }
 
     /// The number of the last recording so far.
@@ -142,7 +137,7 @@ mod tests {
         assert!(event.is_reached());
         let has_ended = |number| event.change(|progress| progress.has_ended(number));
         assert_eq!([1, 2, 3].map(has_ended), [false, false, true]);
-        event.change(|progress| progress.under_way.retain(|&[number, _]| number != 2));
+        event.end(2);
         assert_eq!([1, 2, 3].map(has_ended), [false, true, true]);
         event.wait(2);
         event.change(|progress| progress.under_way.clear());

@@ -420,7 +420,8 @@ pub struct Transfers {
     pub gbps: f64,
     /// What each copy costs beside its bytes, in microseconds.
     pub copy_us: f64,
-    /// The kernel's time for a chunk, in microseconds; 0: there is none, and nothing is copied back.
+    /// The kernel's time for a chunk, in microseconds. With 0 there is no kernel, and nothing is copied
+    /// back.
     pub kernel_us: f64,
     /// Whether the host's memory is pageable, so that the host waits for each copy.
     #[serde(default)]

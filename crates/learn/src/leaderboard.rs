@@ -150,17 +150,17 @@ fn own_file(course: &Course) -> PathBuf {
 
 /// Reads a file; of lines that are alike, the fastest.
 fn read(course: &Course, file: &Path) -> Result<Vec<Entry>> {
-    // A pipe could make it wait without end.
-    if !fs::metadata(file).map_err(Error::reading(file))?.is_file() {
-        return Err(Error::Usage(format!("{}: this is no leaderboard: it is no file", file.display())));
-    }
-    let opened = File::open(file).map_err(Error::reading(file))?;
-    let mut bytes = Vec::new();
-    opened.take(LONGEST + 1).read_to_end(&mut bytes).map_err(Error::reading(file))?;
     let wrong = |line: Option<usize>, problem: &str| {
         let line = line.map(|line| format!(":{line}")).unwrap_or_default();
         Error::Usage(format!("{}{line}: {problem}", file.display()))
     };
+    // A pipe could make it wait without end.
+    if !fs::metadata(file).map_err(Error::reading(file))?.is_file() {
+        return Err(wrong(None, "this is no leaderboard: it is no file"));
+    }
+    let opened = File::open(file).map_err(Error::reading(file))?;
+    let mut bytes = Vec::new();
+    opened.take(LONGEST + 1).read_to_end(&mut bytes).map_err(Error::reading(file))?;
     if bytes.len() as u64 > LONGEST {
         return Err(wrong(None, "this is no leaderboard: it is too long"));
     }

@@ -46,7 +46,7 @@ pub struct Rating {
     pub sizes: Sizes,
     /// The model.
     pub model: &'static Model,
-    /// The kernels' time, or why there is none.
+    /// The kernels' time, or the reason why they have none.
     pub time: std::result::Result<Time, String>,
     /// The time that theirs is compared with.
     pub copy: CopyTime,

@@ -203,6 +203,29 @@ pub(super) fn check_matrix(
     check_shape(path, &[matrix.rows, matrix.columns], &needed, why)
 }
 
+/// The factors of a product: A of `input`, and B of `input_b`, or random and as wide as A is high.
+/// `room` is asked about the product's `[m, n, k]` before B is made.
+///
+/// # Errors
+///
+/// [`Error::File`] if a file cannot be read or the shapes do not fit, and those of `room`.
+pub(super) fn read_factors(
+    [input, input_b]: [Option<&Path>; 2],
+    random: &mut Random,
+    room: impl FnOnce([u64; 3]) -> Result<()>,
+) -> Result<Option<(HostMatrix, HostMatrix)>> {
+    let Some(input) = input else { return Ok(None) };
+    let a = HostMatrix::read(input)?;
+    let b = input_b.map(HostMatrix::read).transpose()?;
+    if let (Some(b), Some(path)) = (&b, input_b) {
+        check_matrix(path, b, Some(a.columns), None, "B has as many rows as A has columns")?;
+    }
+    let columns = b.as_ref().map_or(a.rows, |b| b.columns);
+    room([a.rows, columns, a.columns].map(|extent| extent as u64))?;
+    let b = b.unwrap_or_else(|| HostMatrix::random(a.columns as u64, a.rows as u64, random));
+    Ok(Some((a, b)))
+}
+
 impl MatrixFlags {
     /// The matrix that the flags request.
     ///

@@ -21,7 +21,7 @@ pub use table::Options;
 use table::{CONCLUSIONS, FIRST, LOADS_OF_AN_ELEMENT, SWEEPS, Step};
 
 use super::best::SplitWorkspace;
-use super::inputs::{DefaultSize, HostMatrix, bytes_of, check_matrix, check_room, named};
+use super::inputs::{DefaultSize, HostMatrix, bytes_of, check_room, named, read_factors};
 use super::lab::{Lab, Plan, Variant};
 use super::settings::Settings;
 use super::showcase::{Showcase, Steps};
@@ -104,21 +104,9 @@ impl Lab for Matmul {
             let others = if sizes.len() > 1 { " and smaller ones" } else { "" };
             check_room(device, &format!("a product of {m} x {k} and {k} x {n}{others}"), on_device, on_host)
         };
-        let pairs = match &options.input {
-            Some(path) => {
-                let a = HostMatrix::read(path)?;
-                let b = match &options.input_b {
-                    Some(path) => Some(HostMatrix::read(path)?),
-                    None => None,
-                };
-                if let (Some(b), Some(path)) = (&b, &options.input_b) {
-                    check_matrix(path, b, Some(a.columns), None, "B has as many rows as A has columns")?;
-                }
-                let columns = b.as_ref().map_or(a.rows, |b| b.columns);
-                room(&[[a.rows as u64, columns as u64, a.columns as u64]])?;
-                let b = b.unwrap_or_else(|| HostMatrix::random(a.columns as u64, a.rows as u64, &mut random));
-                vec![(a, b)]
-            }
+        let files = [options.input.as_deref(), options.input_b.as_deref()];
+        let pairs = match read_factors(files, &mut random, |size| room(&[size]))? {
+            Some(factors) => vec![factors],
             None => {
                 let sizes: Vec<[u64; 3]> = rows(device, &options, settings.plot)
                     .into_iter()

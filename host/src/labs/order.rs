@@ -17,7 +17,7 @@ use product::Product;
 pub use table::Options;
 use table::{CONCLUSIONS, FIRST, SHOWCASE, Way};
 
-use super::inputs::{DefaultSize, HostMatrix, bytes_of, check_matrix, check_room, named};
+use super::inputs::{DefaultSize, HostMatrix, bytes_of, check_room, named, read_factors};
 use super::lab::{Lab, Plan};
 use super::models::{is_plain, stand_in};
 use super::settings::Settings;
@@ -90,21 +90,9 @@ impl Lab for Order {
             let what = format!("a product of {m} x {k} and {k} x {n}, and {passes} passes over {table} numbers");
             check_room(device, &what, on_device, on_host)
         };
-        let (a, b) = match &options.input {
-            Some(path) => {
-                let a = HostMatrix::read(path)?;
-                let b = match &options.input_b {
-                    Some(path) => Some(HostMatrix::read(path)?),
-                    None => None,
-                };
-                if let (Some(b), Some(path)) = (&b, &options.input_b) {
-                    check_matrix(path, b, Some(a.columns), None, "B has as many rows as A has columns")?;
-                }
-                let columns = b.as_ref().map_or(a.rows, |b| b.columns);
-                room([a.rows, columns, a.columns].map(|extent| extent as u64))?;
-                let b = b.unwrap_or_else(|| HostMatrix::random(a.columns as u64, a.rows as u64, &mut random));
-                (a, b)
-            }
+        let files = [options.input.as_deref(), options.input_b.as_deref()];
+        let (a, b) = match read_factors(files, &mut random, room)? {
+            Some(factors) => factors,
             None => {
                 let [m, n, k] = [(options.m, M), (options.n, N), (options.k, K)]
                     .map(|(given, size)| given.map_or_else(|| size.on(device), u64::from));

@@ -246,7 +246,7 @@ impl Store {
         add_session(change, hash, who, (now, expires)).await
     }
 
-    /// The same for whom a link belongs to, if it is not revoked meanwhile. Returns whether it is not.
+    /// The same for the owner of a link. Returns false, and keeps nothing, if the link is revoked.
     pub async fn enter(&self, link: &str, hash: &str, who: &Who, now: Millis, expires: Millis) -> Result<bool> {
         // Who revokes the link waits for the session, and ends it.
         let query = match self.dialect {

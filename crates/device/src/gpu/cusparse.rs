@@ -126,7 +126,7 @@ impl Drop for Cusparse {
     }
 }
 
-/// What cuSPARSE is told of a call's operands: on the host alone. Destroyed when dropped.
+/// cuSPARSE's descriptors of a call's operands, which are in the host's memory. Dropping destroys them.
 struct Described<'a> {
     functions: &'a Functions,
     matrix: Pointer,

@@ -14,7 +14,7 @@ use crate::error::Result;
 impl Gpu {
     /// Gives the launches that follow this window, or none.
     pub(super) fn keep_in_l2(&self, window: Option<AccessWindow>) -> Result<()> {
-        // GPUs before 8.0 have no such thing.
+        // Windows begin with compute capability 8.0.
         let window = window.filter(|_| self.properties.compute_capability.major >= 8);
         if self.window.get() == window {
             return Ok(());

@@ -59,12 +59,14 @@ fn wait_until(mut done: impl FnMut(&HashMap<usize, Queue>) -> bool) {
     }
 }
 
-/// Queues a host function on a stream.
-pub fn call(stream: usize, function: impl FnOnce() + Send + 'static) -> Done {
+/// Queues a host function on a stream. It runs after those before it there, and after these of other
+/// streams.
+pub fn call(stream: usize, after: Vec<Behind>, function: impl FnOnce() + Send + 'static) -> Done {
     let mut all = queues();
     let queue = all.entry(stream).or_default();
     let before = queue.given;
     let body = move || {
+        after.into_iter().for_each(Behind::wait);
         wait_until(|all| all.get(&stream).is_none_or(|queue| queue.ended >= before));
         RUNS.set(true);
         function();
@@ -79,10 +81,10 @@ pub fn call(stream: usize, function: impl FnOnce() + Send + 'static) -> Done {
 }
 
 /// Calls a function of the host.
-pub fn call_host(stream: usize, function: HostFunction, data: Passed) -> Done {
+pub fn call_host(stream: usize, after: Vec<Behind>, function: HostFunction, data: Passed) -> Done {
     let function = function.ok_or(Status::INVALID_VALUE)?;
     // SAFETY: by the API's contract the function takes this pointer.
-    call(stream, move || unsafe { function(data) })
+    call(stream, after, move || unsafe { function(data) })
 }
 
 thread_local! {
@@ -109,10 +111,10 @@ pub fn call_what_is_due() {
 }
 
 /// Calls a stream's callback: all work before it is done, without an error.
-pub fn call_stream(stream: usize, function: StreamCallback, data: Passed) -> Done {
+pub fn call_stream(stream: usize, after: Vec<Behind>, function: StreamCallback, data: Passed) -> Done {
     let function = function.ok_or(Status::INVALID_VALUE)?;
     // SAFETY: as above.
-    call(stream, move || unsafe { function(stream, 0, data) })
+    call(stream, after, move || unsafe { function(stream, 0, data) })
 }
 
 /// The end of a stream as it is now.
@@ -195,16 +197,16 @@ mod tests {
         let sums = [AtomicUsize::new(0), AtomicUsize::new(0)];
         let passed = |index: usize| Passed((&raw const sums[index]).cast_mut().cast());
         for _ in 0..4 {
-            call_host(70, Some(next), passed(0)).unwrap();
+            call_host(70, Vec::new(), Some(next), passed(0)).unwrap();
         }
-        call_host(71, Some(next), passed(1)).unwrap();
+        call_host(71, Vec::new(), Some(next), passed(1)).unwrap();
         let end = end_of(70);
         end.wait();
         assert!(end.is_reached());
         assert_eq!(sums[0].load(Ordering::Relaxed), 1111);
         wait();
         assert_eq!(sums[1].load(Ordering::Relaxed), 1);
-        assert_eq!(call_host(70, None, passed(0)), Err(Status::INVALID_VALUE));
+        assert_eq!(call_host(70, Vec::new(), None, passed(0)), Err(Status::INVALID_VALUE));
         assert_eq!(dynamic_shared(None, 32, 5), 5);
     }
 }

@@ -96,6 +96,39 @@ fn events_and_work_wait_for_functions_of_the_host() {
     }
 }
 
+/// A function of the host runs after those before the events that its stream waits for, also if the
+/// event is one for several processes.
+#[test]
+fn functions_of_the_host_wait_for_events_of_other_streams() {
+    static ENDED: AtomicU32 = AtomicU32::new(0);
+    static SEEN: AtomicU32 = AtomicU32::new(0);
+    unsafe extern "C" fn wait(data: *mut c_void) {
+        // SAFETY: the test below gives a receiver.
+        let released = unsafe { Box::from_raw(data.cast::<Receiver<()>>()) };
+        let _ = released.recv();
+        ENDED.fetch_add(1, Ordering::SeqCst);
+    }
+    unsafe extern "C" fn see(_: *mut c_void) {
+        SEEN.store(ENDED.load(Ordering::SeqCst), Ordering::SeqCst);
+    }
+    let driver = Driver::new();
+    for (count, flags) in [(1, 2), (2, 6)] {
+        let (mut stream, mut other, mut event) = (0, 0, 0);
+        assert_eq!((driver.cuStreamCreate(&mut stream, 1), driver.cuStreamCreate(&mut other, 1)), (0, 0));
+        assert_eq!(driver.cuEventCreate(&mut event, flags), 0);
+        let (release, released) = channel::<()>();
+        let data = Box::into_raw(Box::new(released)).cast();
+        assert_eq!(driver.cuLaunchHostFunc(stream, Some(wait), data), 0);
+        assert_eq!((driver.cuEventRecord(event, stream), driver.cuStreamWaitEvent(other, event, 0)), (0, 0));
+        assert_eq!(driver.cuLaunchHostFunc(other, Some(see), null_pointer()), 0);
+        // Time in which it would run, if it did not wait.
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        drop(release);
+        assert_eq!((driver.cuStreamSynchronize(other), SEEN.load(Ordering::SeqCst)), (0, count));
+        assert_eq!((driver.cuEventQuery(event), driver.cuStreamQuery(stream)), (0, 0));
+    }
+}
+
 /// Streams that do not wait for each other overlap, by predicted time.
 #[test]
 fn streams_overlap_by_predicted_time() {
