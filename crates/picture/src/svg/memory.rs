@@ -6,9 +6,9 @@ use crate::MemoryChart;
 use crate::memory::{Cache, Flow, MemoryPanel, Ratio, Way};
 
 /// The columns: where each begins, and its width.
-const KERNEL: (f64, f64) = (8.0, 132.0);
-const NEAR: (f64, f64) = (276.0, 112.0);
-const L2: (f64, f64) = (472.0, 70.0);
+const KERNEL: (f64, f64) = (8.0, 120.0);
+const NEAR: (f64, f64) = (246.0, 112.0);
+const L2: (f64, f64) = (444.0, 66.0);
 const DRAM: (f64, f64) = (596.0, 48.0);
 /// The widest arrows, of bytes and of passes, and the thinnest of each.
 const WIDEST: f64 = 26.0;
@@ -215,7 +215,7 @@ fn arrow(drawing: &mut Drawing, chart: &MemoryChart, index: usize, way: Way, (le
     let Some(flow) = chart.panels[index].flow(way) else { return };
     let middle = (left + right) / 2.0;
     let words = chart.amount(way, flow.amount);
-    let narrow = right - left < 80.0;
+    let narrow = right - left < 90.0;
     let ratio = chart.ratio(index, way);
     drawing.saying("", &said(way, flow, &words), |drawing| {
         match flow.amount {
