@@ -9,6 +9,8 @@ const [executablePath, site, screenshots] = process.argv.slice(2);
 export const address = site;
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const LOOKS = [[1280, "light"], [1280, "dark"], [400, "light"], [400, "dark"]];
+/// Those in which a page is checked, if there are no screenshots: both widths and both schemes are among them.
+const CHECKED = [LOOKS[0], LOOKS[3]];
 const launched = (flags) => chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu", ...flags] });
 /// The browser, which `site.mjs` closes. V8 compiles WebAssembly with its baseline compiler alone: pages run too briefly for the
 /// optimising one to pay.
@@ -80,13 +82,10 @@ const wide = (page) =>
     return wrong;
   });
 
-/// What axe finds. Rows and drawings repeat: axe sees some of them. In the dark only colours differ.
-async function accessible(page, colorScheme) {
-  const runOnly = colorScheme === "dark" ? { type: "rule", values: ["color-contrast", "link-in-text-block"] } : undefined;
-  const { violations } = await page.evaluate(
-    (options) => globalThis.axe.run(document, options),
-    { resultTypes: ["violations"], preload: false, ...(runOnly && { runOnly }) },
-  );
+/// What axe finds. Rows and drawings repeat: axe sees some of them.
+async function accessible(page) {
+  const options = { resultTypes: ["violations"], preload: false };
+  const { violations } = await page.evaluate((options) => globalThis.axe.run(document, options), options);
   return violations.map(({ id, help, nodes }) => `axe: ${id}: ${help}: ${nodes[0].html.slice(0, 160)}`);
 }
 
@@ -108,21 +107,21 @@ export async function looks(path, ready, { name = path.replace(".html", ""), the
     await page.setViewportSize({ width, height: 900 });
     await page.emulateMedia({ colorScheme });
   };
-  const each = async (check) => {
-    for (const [width, colorScheme] of LOOKS) {
+  const each = async (looks, check) => {
+    for (const [width, colorScheme] of looks) {
       await look([width, colorScheme]);
-      const found = await check(colorScheme, `${name}-${width}-${colorScheme}.png`);
+      const found = await check(`${name}-${width}-${colorScheme}.png`);
       wrong.push(...found.map((problem) => `at ${width} pixels, ${colorScheme}: ${problem}`));
     }
   };
-  await each(async (_, file) => {
+  await each(screenshots ? LOOKS : CHECKED, async (file) => {
     if (screenshots) await page.screenshot({ path: join(screenshots, file), fullPage: true });
     return wide(page);
   });
   await look(LOOKS[0]);
   await then(page, wrong);
   await thin(page);
-  await each((colorScheme) => accessible(page, colorScheme));
+  await each(CHECKED, () => accessible(page));
   await page.context().close();
   return [...new Set(wrong)];
 }

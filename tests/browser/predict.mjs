@@ -22,7 +22,8 @@ export const predicted = (path) => async (page, wrong) => {
   await page.waitForSelector('[data-state="told"]');
   const answers = [`The simulator counts ${value}.`, `PTX's memory model says ${value}.`];
   const told = await said(form);
-  if (!answers.some((answer) => told.startsWith(answer))) wrong.push(`the answer: ${told}`);
+  const ruled = /^By the rules it is ([\d.]+)\. /.exec(told)?.[1];
+  if (!answers.some((answer) => told.startsWith(answer)) && Number(ruled) !== Number(value)) wrong.push(`the answer: ${told}`);
   for (const [question, value] of right) {
     await answer(question, value);
     await page.waitForSelector(`[data-question="${question}"][data-state="right"]`);
