@@ -27,9 +27,12 @@ export const settled = (page) => page.waitForSelector('#results[aria-busy="false
 export const status = (page) => page.locator("#status").textContent();
 
 /// Sets a control, as a reader does, and waits until the page has run what it says: the page is busy, and then no more.
-export async function set(page, name, value) {
+export const set = (page, name, value) => setAll(page, { [name]: value });
+
+/// Sets controls at once, which are run once.
+export async function setAll(page, values) {
   await page.evaluate(
-    ([name, value]) => {
+    (values) => {
       const results = document.getElementById("results");
       const ran = new Promise((done) => {
         let began = false;
@@ -42,12 +45,14 @@ export async function set(page, name, value) {
         });
         observer.observe(results, { attributeFilter: ["aria-busy"], attributeOldValue: true });
       });
-      const control = document.getElementById("setting").elements[name];
-      control[control.type === "checkbox" ? "checked" : "value"] = value;
-      control.dispatchEvent(new Event("input", { bubbles: true }));
+      for (const [name, value] of Object.entries(values)) {
+        const control = document.getElementById("setting").elements[name];
+        control[control.type === "checkbox" ? "checked" : "value"] = value;
+        control.dispatchEvent(new Event("input", { bubbles: true }));
+      }
       return ran;
     },
-    [name, value],
+    values,
   );
 }
 
