@@ -17,6 +17,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use common::output_file;
+
 use crate::suite::{self, Case};
 use crate::workspace::{self, NotInWorkspace};
 
@@ -62,6 +64,8 @@ pub enum Error {
     NotInWorkspace(#[from] NotInWorkspace),
     #[error("compute-sanitizer was not found: install the CUDA toolkit, or name it with --tool")]
     NoTool,
+    #[error("{0}")]
+    Write(String),
     #[error("{path}: {problem}")]
     File { path: String, problem: std::io::Error },
     #[error("{what} does not run: {problem}")]
@@ -150,8 +154,12 @@ pub fn run(options: &Options) -> Result<(), Error> {
         let path = scratch.path().join(format!("{}.ptx", case.kernel));
         fs::write(&path, alone(&ptx, &case.kernel)).map_err(file(&path))?;
     }
-    let mut out = File::create(&options.out).map_err(file(&options.out))?;
-    out.write_all(before.as_bytes()).map_err(file(&options.out))?;
+    let write = |text: &str| {
+        output_file::write_whole(&options.out, |out| out.write_all(text.as_bytes()))
+            .map_err(|error| Error::Write(error.to_string()))
+    };
+    write(&before)?;
+    let out = File::options().append(true).open(&options.out).map_err(file(&options.out))?;
     let done = Mutex::new((Vec::new(), out));
     let bench = Bench { options, tool, host, root, scratch, start: Instant::now(), done };
 
@@ -167,7 +175,7 @@ pub fn run(options: &Options) -> Result<(), Error> {
     let (mut lines, _) = bench.done.into_inner().expect("no run panics");
     lines.sort();
     let text = lines.into_iter().map(|(_, line)| line).fold(before, |text, line| text + &line);
-    fs::write(&options.out, text).map_err(file(&options.out))?;
+    write(&text)?;
     println!("{}", options.out.display());
     Ok(())
 }

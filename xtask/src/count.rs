@@ -71,7 +71,7 @@ pub fn run(options: &Options) -> Result<(), Error> {
         run.launches = count(options, &root, &counted.metrics, &run.run, &log)?;
     }
     counted.machine = machine(&options.tool);
-    fs::write(&path, compact(&counted)).map_err(|problem| file(&path, problem))?;
+    cuda_builder::write_whole(&path, &compact(&counted))?;
     println!("{}", path.display());
     Ok(())
 }

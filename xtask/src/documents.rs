@@ -20,8 +20,7 @@ pub fn finish(root: &Path, documents: &[Document], check: bool, chore: &'static 
 fn write(root: &Path, documents: &[Document]) -> Result<(), Error> {
     for Document { name, text } in documents {
         let path = root.join(name);
-        fs::create_dir_all(path.parent().unwrap_or(root)).map_err(|problem| file(&path, problem))?;
-        fs::write(&path, text).map_err(|problem| file(&path, problem))?;
+        cuda_builder::write_whole(&path, text)?;
         println!("{}", path.display());
     }
     Ok(())

@@ -43,7 +43,7 @@ pub fn run(options: &Options) -> Result<(), String> {
     fs::create_dir_all(&folder).map_err(|error| failed(&folder, error))?;
     for (name, drawing) in &pictures {
         let path = folder.join(name);
-        fs::write(&path, drawing).map_err(|error| failed(&path, error))?;
+        cuda_builder::write_whole(&path, drawing).map_err(|error| error.to_string())?;
     }
     println!("{} pictures are in {FOLDER}", pictures.len());
     Ok(())

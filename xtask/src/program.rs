@@ -55,6 +55,8 @@ pub enum Error {
     File { path: PathBuf, problem: String },
     #[error(transparent)]
     Run(#[from] Failed),
+    #[error(transparent)]
+    Write(#[from] cuda_builder::CudaBuilderError),
     #[error("{document} does not match the measurements: run `cargo xtask {chore}`")]
     Stale { document: &'static str, chore: &'static str },
     #[error("there is no nvcc in PATH or /usr/local/cuda/bin: name one with --nvcc, or what it made with --library")]

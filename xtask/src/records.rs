@@ -16,11 +16,10 @@ pub fn read<T: DeserializeOwned>(path: &Path) -> Result<T, Error> {
     serde_json::from_str(&text).map_err(|problem| file(path, problem))
 }
 
-/// Writes a file of measurements, which has records at this depth.
+/// Writes a file of measurements, which has records at this depth: whole, or not at all.
 pub fn save(value: &impl Serialize, depth: usize, path: &Path) -> Result<(), Error> {
     let text = lines(value, depth).map_err(|problem| file(path, problem))?;
-    fs::create_dir_all(path.parent().unwrap_or(path)).map_err(|problem| file(path, problem))?;
-    fs::write(path, text).map_err(|problem| file(path, problem))
+    Ok(cuda_builder::write_whole(path, &text)?)
 }
 
 /// A value as JSON. Objects and arrays are broken into lines down to this depth; what is in them is
@@ -78,5 +77,19 @@ mod tests {
         );
         assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), value);
         assert_eq!(lines(&value, 0).unwrap(), format!("{value}\n"));
+    }
+
+    #[test]
+    fn a_file_is_replaced_not_overwritten() {
+        use std::io::Read as _;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("new/records.json");
+        save(&[1, 2], 1, &path).unwrap();
+        let mut opened = fs::File::open(&path).unwrap();
+        save(&[3], 1, &path).unwrap();
+        let mut text = String::new();
+        opened.read_to_string(&mut text).unwrap();
+        assert_eq!((text.as_str(), read::<Vec<u8>>(&path).unwrap()), ("[\n 1,\n 2\n]\n", vec![3]));
+        assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 1);
     }
 }

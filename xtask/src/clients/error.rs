@@ -12,6 +12,8 @@ pub enum Error {
     NotInWorkspace(#[from] NotInWorkspace),
     #[error(transparent)]
     Run(#[from] Failed),
+    #[error(transparent)]
+    Write(#[from] cuda_builder::CudaBuilderError),
     #[error("{}: {problem}", path.display())]
     File { path: PathBuf, problem: String },
     #[error("there is no client {name}; there are {names}")]

@@ -83,7 +83,7 @@ pub fn run(options: &Options) -> Result<(), Error> {
     }
     let path = counts_file(&root);
     let text = serde_json::to_string_pretty(&all).unwrap_or_default() + "\n";
-    fs::write(&path, text).map_err(|problem| Error::file(&path, problem))?;
+    cuda_builder::write_whole(&path, &text)?;
     table::write(&root, &plan, &all)
 }
 

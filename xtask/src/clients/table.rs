@@ -19,7 +19,7 @@ pub fn write(root: &Path, plan: &Plan, counts: &AllCounts) -> Result<(), Error> 
     let path = root.join(DOCUMENT);
     let text = fs::read_to_string(&path).map_err(|problem| Error::file(&path, problem))?;
     let text = changed(&text, plan, counts).ok_or_else(|| Error::file(&path, "the marks of the table are missing"))?;
-    fs::write(&path, text).map_err(|problem| Error::file(&path, problem))
+    Ok(cuda_builder::write_whole(&path, &text)?)
 }
 
 /// The document with this table; `None` without the marks.

@@ -51,6 +51,7 @@ pub(super) fn all(options: &Options, root: &Path, results: &mut Results, data: &
                 let runs: Vec<Run> =
                     timed(&format!("host {arguments}"), || (0..options.processes).map(run).collect::<Result<_, _>>())?;
                 results.runs.insert(arguments.clone(), middle(&runs));
+                results.dates.insert(goal.lab_name().to_owned(), results.machine.date.clone());
                 records::save(results, DEPTH, data)?;
                 done.push(arguments.clone());
             }

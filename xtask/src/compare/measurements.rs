@@ -10,8 +10,11 @@ use crate::program::Machine;
 /// Everything that was measured.
 #[derive(Debug, Default, Deserialize, Serialize)]
 pub(super) struct Results {
-    /// The machine, the tools and the date.
+    /// The machine, the tools and the date of the last measurement of all.
     pub(super) machine: Machine,
+    /// When each lab was measured last.
+    #[serde(default)]
+    pub(super) dates: BTreeMap<String, String>,
     /// In how many processes each lab ran at the last measurement. Where a process has its buffers
     /// moves cold times by some percent.
     #[serde(default = "one")]
@@ -22,6 +25,16 @@ pub(super) struct Results {
 
 fn one() -> u32 {
     1
+}
+
+impl Results {
+    /// When the labs were measured: most of them, and the others.
+    pub(super) fn measured(&self) -> String {
+        let of = |date: &String| self.dates.values().filter(|other| *other == date).count();
+        let Some(most) = self.dates.values().max_by_key(|date| of(date)) else { return self.machine.date.clone() };
+        let others = self.dates.iter().filter(|(_, date)| *date != most);
+        others.fold(most.clone(), |text, (lab, date)| format!("{text}, {lab} on {date}"))
+    }
 }
 
 /// What the runs with the same arguments found: their rows by their names.

@@ -11,7 +11,7 @@ use crate::tables::{extremes, geometric_mean, head, line, listed};
 
 /// The whole page.
 pub(super) fn of(results: &Results, words: &Words) -> String {
-    let Machine { device, driver, cuda, nvcc, date } = &results.machine;
+    let Machine { device, driver, cuda, nvcc, date: _ } = &results.machine;
     let nvcc = if nvcc.is_empty() { String::new() } else { format!(", nvcc {nvcc}") };
     let mut libraries: Vec<&str> =
         results.runs.values().flat_map(|run| run.values()).filter_map(|row| row.library.as_deref()).collect();
@@ -36,8 +36,9 @@ pub(super) fn of(results: &Results, words: &Words) -> String {
         "# Peers\n\n{}\n\n```text\ncargo build --release -p host && cargo xtask compare --measure\n```\n\n{}\n\n",
         paragraph(&format!(
             "For whoever asks how fast our best kernels are beside libraries: measured on one {device} (driver {driver}, CUDA {cuda}{nvcc}), with {}. \
-             Last measured on {date}; the command:",
-            if libraries.is_empty() { "no library".to_owned() } else { listed(&libraries) }
+             Measured on {}; the command:",
+            if libraries.is_empty() { "no library".to_owned() } else { listed(&libraries) },
+            results.measured()
         )),
         paragraph(&format!(
             "{met} of {} rows meet their target. {slower} The table gives the library's time over ours, for each row the smaller of cold \

@@ -184,7 +184,7 @@ mod tests {
             nvcc: "13.0".to_owned(),
             date: "2026-11-22".to_owned(),
         };
-        Results { machine, processes: 1, runs: BTreeMap::from(runs) }
+        Results { machine, dates: BTreeMap::new(), processes: 1, runs: BTreeMap::from(runs) }
     }
 
     fn words(of: &str, row: &str) -> Words {
@@ -215,7 +215,7 @@ mod tests {
             assert!(text.lines().any(|found| found == line), "no `{line}` in\n{text}");
         }
         let page = page::of(&results(), &words("Reduction", "2^10"));
-        let first = "(driver 580.1, CUDA 13.0, nvcc 13.0), with CUB 3.0.1 and cuBLAS 13.1.0. Last measured on 2026-11-22; the command:";
+        let first = "(driver 580.1, CUDA 13.0, nvcc 13.0), with CUB 3.0.1 and cuBLAS 13.1.0. Measured on 2026-11-22; the command:";
         assert!(page.replace('\n', " ").contains(first), "{page}");
         let count: usize = plan::GOALS.iter().map(|goal| goal.pairs.len() * goal.sizes.len()).sum();
         assert!(page.contains(&format!("\n3 of {count} rows meet their target.")), "{page}");
@@ -226,6 +226,10 @@ mod tests {
         ] {
             assert!(page.lines().any(|found| found == line), "no `{line}` in\n{page}");
         }
+        let dates = [("gram", "2026-11-22"), ("reduce", "2026-11-22"), ("sparse", "2026-11-29")];
+        let dates = dates.map(|(lab, date)| (lab.to_owned(), date.to_owned())).into();
+        let page = page::of(&Results { dates, ..results() }, &Words::default()).replace('\n', " ");
+        assert!(page.contains(" Measured on 2026-11-22, sparse on 2026-11-29; the command:"), "{page}");
         let long = text.lines().find(|line| line.chars().count() > WIDTH && !line.starts_with('|'));
         assert_eq!(long, None);
     }
