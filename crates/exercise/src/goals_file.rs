@@ -275,17 +275,34 @@ impl Extents {
 
 impl<'de> Deserialize<'de> for Extents {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        // Parsed afterwards: an untagged enum loses the error of what is in it.
         #[derive(Deserialize)]
-        #[serde(untagged, expecting = "a number, an expression, or a list of up to three")]
+        #[serde(untagged)]
+        enum Part {
+            Number(f64),
+            Text(String),
+        }
+        #[derive(Deserialize)]
+        #[serde(
+            untagged,
+            expecting = "a grid or a block must be a number, an expression in quotes, or a list of up to three"
+        )]
         enum Written {
-            One(Expression),
-            Several(Vec<Expression>),
+            One(Part),
+            Several(Vec<Part>),
         }
-        match Written::deserialize(deserializer)? {
-            Written::One(one) => Ok(Self(vec![one])),
-            Written::Several(several) if (1..=3).contains(&several.len()) => Ok(Self(several)),
-            Written::Several(_) => Err(serde::de::Error::custom("a grid and a block have one to three extents")),
+        let parts = match Written::deserialize(deserializer)? {
+            Written::One(one) => vec![one],
+            Written::Several(several) => several,
+        };
+        if !(1..=3).contains(&parts.len()) {
+            return Err(serde::de::Error::custom("a grid and a block have one to three extents"));
         }
+        let parsed = parts.into_iter().map(|part| match part {
+            Part::Number(number) => number.to_string().parse::<Expression>(),
+            Part::Text(text) => text.parse(),
+        });
+        parsed.collect::<std::result::Result<_, String>>().map(Self).map_err(serde::de::Error::custom)
     }
 }
 

@@ -7,8 +7,10 @@
 //!
 //! Each line is one launch, in this order, with the parameters that the exercise gives all kernels.
 //! `grid`, `block` and `shared` are as in `goals.toml` ([`crate::goals_file::Launch`]); expressions
-//! also know `multiprocessors`, those of the GPU whose times are predicted.
+//! also know `multiprocessors`, those of the GPU whose times are predicted. What is commented out or
+//! in a string launches nothing.
 
+use ra_ap_rustc_lexer::{FrontmatterAllowed, TokenKind, tokenize};
 use serde::Deserialize;
 
 use crate::files::Exercise;
@@ -43,8 +45,7 @@ impl Exercise {
         exercise.goals.launch.clear();
         exercise.goals.open = Some(Open { multiprocessors, ..open.clone() });
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-        for (line, text) in (1..).zip(text.lines()) {
-            let Some(rest) = text.trim_start().strip_prefix(MARK) else { continue };
+        for (line, rest) in marked(text) {
             let launch = launch(rest, open, line).map_err(|problem| format!("line {line}: {problem}"))?;
             if exercise.goals.launch.len() == open.launches {
                 let most = if open.launches == 1 { "one launch" } else { &format!("{} launches", open.launches) };
@@ -57,6 +58,23 @@ impl Exercise {
             false => Ok(exercise),
         }
     }
+}
+
+/// The lines for the judge: their numbers, and what is after the mark.
+fn marked(text: &str) -> Vec<(u32, &str)> {
+    let (mut all, mut start, mut line) = (Vec::new(), 0, 1);
+    for token in tokenize(text, FrontmatterAllowed::No) {
+        let (before, own) = (&text[..start], &text[start..start + token.len as usize]);
+        let is_first = || before.trim_end_matches([' ', '\t']).chars().next_back().is_none_or(|last| last == '\n');
+        if let (TokenKind::LineComment { .. }, Some(rest)) = (token.kind, own.strip_prefix(MARK))
+            && is_first()
+        {
+            all.push((line, rest));
+        }
+        start += own.len();
+        line += own.matches('\n').count() as u32;
+    }
+    all
 }
 
 /// What a line asks for, without its mark.
@@ -92,7 +110,8 @@ mod tests {
     #[test]
     fn each_line_is_a_launch() {
         let text = "//! A\n//@ launch a: grid = [\"ceil(n / 32)\", 2], block = 32, shared = \"4 * block.x\"\n  \
-                    //@ launch b_2: grid = \"multiprocessors\", block = [32, 8]\r\n// //@ launch c\nfn a() {}\n";
+                    //@ launch b_2: grid = \"multiprocessors\", block = [32, 8]\r\n// //@ launch c\nfn a() {} //@ launch d\n\
+                    /* /* */\n//@ launch e\n*/\nconst A: &str = \"\n//@ launch f\n\";\n";
         let exercise = exercise().with_launches(text, 132).unwrap();
         let launches = &exercise.goals.launch;
         let names: Vec<_> = launches.iter().map(|it| (it.kernel.as_str(), it.line, it.arguments.len())).collect();
@@ -115,7 +134,16 @@ mod tests {
             ("//@ launch a: grid = 1", "line 1: missing field `block`"),
             ("//@ launch a: grid = 1, block = 1, stream = 2", "line 1: unknown field `stream`"),
             ("//@ launch a: grid = [1, 1, 1, 1], block = 1", "line 1: a grid and a block have one to three extents"),
-            ("//@ launch a: grid = \"ceil(n\", block = 1", "line 1: "),
+            ("/*\n*/ /* a\n */\n//@", "line 4: write it as"),
+            ("/*\n//@ launch a: grid = 1, block = 1\n*/", "this file launches no kernel"),
+            (
+                "//@ launch a: grid = true, block = 1",
+                "line 1: a grid or a block must be a number, an expression in quotes, or a list of up to three",
+            ),
+            ("//@ launch a: grid = [[1]], block = 1", "line 1: a grid or a block must be a number"),
+            ("//@ launch a: grid = 1, block = []", "line 1: a grid and a block have one to three extents"),
+            ("//@ launch a: grid = \"ceil(n\", block = 1", "line 1: 'ceil(n': "),
+            ("//@ launch a: grid = [1, \"m +\"], block = 1", "line 1: 'm +': "),
             ("//@ launch a: grid = 1, block = 1 }, b = { ", "line 1: "),
             ("//@ launch a: grid = 1 block", "line 1: "),
             (many.as_str(), "line 3: this exercise has at most 2 launches"),

@@ -13,9 +13,49 @@ pub fn date(day: i64) -> [i64; 3] {
     [year, month, of_year - (153 * from_march + 2) / 5 + 1]
 }
 
+/// Whether a text is a date such as 2026-11-29.
+pub fn is_date(text: &str) -> bool {
+    let parts: Vec<&str> = text.split('-').collect();
+    let has = |(part, length): (&&str, usize)| part.len() == length && part.bytes().all(|byte| byte.is_ascii_digit());
+    if parts.len() != 3 || !parts.iter().zip([4, 2, 2]).all(has) {
+        return false;
+    }
+    let [year, month, day] = [0, 1, 2].map(|at| parts[at].parse::<i64>().unwrap_or(0));
+    let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    let days = match month {
+        2 => 28 + i64::from(is_leap),
+        4 | 6 | 9 | 11 => 30,
+        _ => 31,
+    };
+    (1..=12).contains(&month) && (1..=days).contains(&day)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_date_is_one_of_the_calendar() {
+        for date in ["2026-11-29", "2024-02-29", "2000-02-29", "1970-01-31", "9999-12-31"] {
+            assert!(is_date(date), "{date}");
+        }
+        for text in [
+            "9999-99-99",
+            "2026-02-29",
+            "2100-02-29",
+            "2026-11-31",
+            "2026-00-01",
+            "2026-01-00",
+            "2026-1-01",
+            "+026-01-01",
+            "2026-01-01-",
+            "",
+            "today",
+            "2026-11-2\u{669}",
+        ] {
+            assert!(!is_date(text), "{text}");
+        }
+    }
 
     #[test]
     fn dates_are_those_of_the_calendar() {

@@ -8,6 +8,7 @@
 
 use std::fs::{self, File};
 use std::io::Read as _;
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -24,13 +25,16 @@ use crate::course::Course;
 use crate::digest;
 use crate::error::{Error, Result};
 use crate::rating::{CopyTime, Rating, gpu, grade, sizes};
-use crate::terminal::{plain, show};
+use crate::terminal::{REPLACED, plain, show};
 
 /// The most bytes of a file.
 const LONGEST: u64 = 16 << 20;
 
 /// The most letters of a name.
 const LONGEST_NAME: usize = 64;
+
+/// Times in microseconds that kernels can have: up to a quarter of an hour.
+const TIMES: RangeInclusive<f64> = 0.001..=1e9;
 
 /// Options of `leaderboard`.
 #[derive(Args, Debug)]
@@ -83,7 +87,9 @@ impl Entry {
     /// A student's score of today.
     pub fn new(task: &str, name: &str, score: &Score) -> Self {
         let Score { model, us, digest, version } = score.clone();
-        let name = shown(name).chars().take(LONGEST_NAME).collect();
+        // A folder can have a name that shows nothing.
+        let name = if is_seen(name) { shown(name) } else { name.escape_unicode().to_string() };
+        let name = name.chars().take(LONGEST_NAME).collect();
         Self { task: task.to_owned(), model, us, name, date: today(), digest, version }
     }
 
@@ -95,13 +101,7 @@ impl Entry {
     /// What is wrong with it, in a course with these open exercises.
     fn problem(&self, open: &[&str]) -> Option<String> {
         let hexadecimal = |text: &str, length| text.len() == length && text.chars().all(|c| c.is_ascii_hexdigit());
-        let date: Vec<&str> = self.date.split('-').collect();
-        let is_date = date.len() == 3
-            && date
-                .iter()
-                .zip([4, 2, 2])
-                .all(|(part, length)| part.len() == length && part.chars().all(|c| c.is_ascii_digit()));
-        let name_fits = !self.name.trim().is_empty() && self.name.chars().count() <= LONGEST_NAME;
+        let name_fits = is_seen(&self.name) && self.name.chars().count() <= LONGEST_NAME;
         Some(match self {
             _ if !open.contains(&self.task.as_str()) => {
                 format!("'{}' is no open exercise of this course", shown(&self.task))
@@ -109,9 +109,11 @@ impl Entry {
             _ if Model::named(&self.model).is_none_or(|model| model.dram_gbps().is_none()) => {
                 format!("'{}' is no model with times", shown(&self.model))
             }
-            _ if !(self.us.is_finite() && self.us > 0.0) => "the time 'us' must be above 0".to_owned(),
+            _ if !TIMES.contains(&self.us) => {
+                format!("the time 'us' must be from {} to {} microseconds", TIMES.start(), TIMES.end())
+            }
             _ if !name_fits => format!("the name must have 1 to {LONGEST_NAME} letters"),
-            _ if !is_date => format!("'{}' is no date such as 2026-11-29", shown(&self.date)),
+            _ if !calendar::is_date(&self.date) => format!("'{}' is no date such as 2026-11-29", shown(&self.date)),
             _ if !hexadecimal(&self.digest, 64) => "the digest must have 64 hexadecimal digits".to_owned(),
             _ if !hexadecimal(&self.version, VERSION) => {
                 format!("the version must have {VERSION} hexadecimal digits")
@@ -124,6 +126,12 @@ impl Entry {
 /// A text of others, in one line.
 fn shown(text: &str) -> String {
     plain(text).replace('\n', " ")
+}
+
+/// Whether a name shows anything: there are letters that are blank.
+fn is_seen(name: &str) -> bool {
+    const BLANK: [char; 6] = ['\u{ad}', '\u{115f}', '\u{1160}', '\u{2800}', '\u{3164}', '\u{ffa0}'];
+    shown(name).chars().any(|c| !(c.is_whitespace() || c == REPLACED || BLANK.contains(&c)))
 }
 
 /// Digits of a model's version.
@@ -151,20 +159,22 @@ fn own_file(course: &Course) -> PathBuf {
 /// Reads a file; of lines that are alike, the fastest.
 fn read(course: &Course, file: &Path) -> Result<Vec<Entry>> {
     let wrong = |line: Option<usize>, problem: &str| {
-        let line = line.map(|line| format!(":{line}")).unwrap_or_default();
-        Error::Usage(format!("{}{line}: {problem}", file.display()))
+        Error::Usage(match line {
+            Some(line) => format!("{}:{line}: {problem}; correct the line, or delete it", file.display()),
+            None => format!("{}: this is no leaderboard: {problem}; delete it, or name another file", file.display()),
+        })
     };
     // A pipe could make it wait without end.
     if !fs::metadata(file).map_err(Error::reading(file))?.is_file() {
-        return Err(wrong(None, "this is no leaderboard: it is no file"));
+        return Err(wrong(None, "it is no file"));
     }
     let opened = File::open(file).map_err(Error::reading(file))?;
     let mut bytes = Vec::new();
     opened.take(LONGEST + 1).read_to_end(&mut bytes).map_err(Error::reading(file))?;
     if bytes.len() as u64 > LONGEST {
-        return Err(wrong(None, "this is no leaderboard: it is too long"));
+        return Err(wrong(None, "it is too long"));
     }
-    let text = String::from_utf8(bytes).map_err(|_| wrong(None, "this is no leaderboard: it is not UTF-8"))?;
+    let text = String::from_utf8(bytes).map_err(|_| wrong(None, "it is not UTF-8"))?;
     let open: Vec<&str> =
         course.names().filter(|name| course.exercise(name).is_ok_and(|exercise| exercise.is_open())).collect();
     let mut entries = Vec::new();
@@ -175,7 +185,7 @@ fn read(course: &Course, file: &Path) -> Result<Vec<Entry>> {
             wrong(Some(number), &format!("this is no line of a leaderboard: {}", shown(why)))
         })?;
         if let Some(problem) = entry.problem(&open) {
-            return Err(wrong(Some(number), &format!("{problem}; correct the line, or delete it")));
+            return Err(wrong(Some(number), &problem));
         }
         entries.push(entry);
     }

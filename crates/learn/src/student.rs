@@ -158,21 +158,21 @@ pub fn tried(
     if matches!(verdict.failure, Some(Failure::Predictions))
         && verdict.predictions.iter().all(|prediction| prediction.predicted.is_some())
     {
-        kept(progress.add_try(&exercise.name));
+        kept("your progress is not kept", progress.add_try(&exercise.name));
     }
     if verdict.passed() {
-        kept(progress.set_solved(exercise, true));
+        kept("your progress is not kept", progress.set_solved(exercise, true));
         if let Some(rating) = &verdict.rating {
-            kept(leaderboard::keep(course, exercise, rating));
+            kept("this time is not in your leaderboard", leaderboard::keep(course, exercise, rating));
         }
     }
     Ok(Tried { explain: progress.tries(&exercise.name) >= EXPLAINED_AFTER, verdict })
 }
 
-/// Says that the progress is not kept; the verdict is worth more.
-fn kept(outcome: Result<()>) {
+/// Says what is not kept; the verdict is worth more.
+fn kept(otherwise: &str, outcome: Result<()>) {
     if let Err(error) = outcome {
-        note!("note: your progress is not kept: {error}");
+        note!("note: {otherwise}: {error}");
     }
 }
 

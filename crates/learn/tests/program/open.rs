@@ -87,6 +87,15 @@ fn a_right_kernel_is_graded_by_its_time_and_the_best_times_are_kept() {
     );
     let shown = course.learn(&["leaderboard", "copy", "--device", "ada"]).succeeds();
     assert!(shown.starts_with("copy on ada (") && shown.lines().count() == 2, "{shown}");
+    // What is wrong with the file is no reason to lose the verdict.
+    course.write("leaderboard.jsonl", "{}");
+    let run = course.learn(&["run"]);
+    for words in [
+        "note: this time is not in your leaderboard: ",
+        "leaderboard.jsonl:1: this is no line of a leaderboard: missing field `task`; correct the line, or delete it",
+    ] {
+        assert!(run.code == Some(0) && run.stderr.contains(words), "{}", run.stderr);
+    }
     course.learn(&["run", "--device", "sim:geforce"]).refuses(&["there is no model 'geforce' with times"]);
 }
 
@@ -134,6 +143,8 @@ fn what_is_wrong_with_a_launch_is_said_in_its_line() {
         ("//@ launch copi: grid = 1, block = 1\n", "line 1: there is no kernel `copi`; this file has `copy`"),
         ("//@ launch copy: grid = \"m / 2\", block = 1\n", "line 1: 'm / 2': unknown name 'm'"),
         ("//@ launch copy: grid = \"n / 512\", block = 1\n", "line 1: 'n / 512' is 0.001953125, and must be a"),
+        ("//@ launch copy: grid = true, block = 1\n", "line 1: a grid or a block must be a number, an expression in"),
+        ("/*\n//@ launch copy: grid = 1, block = 1\n*/\n", "this file launches no kernel"),
         ("//@ launch copy: grid = 1, block = 2048\n", "line 1: kernel `copy`"),
         ("//@ launch copy: grid = 0, block = 32\n", "line 1: kernel `copy`"),
         ("//@ launch copy: grid = 1, block = 1, shared = 1e9\n", "line 1: "),
@@ -171,10 +182,17 @@ fn what_is_no_leaderboard_is_refused_in_one_line_and_files_are_put_together() {
         ("[]", "bad.jsonl:1: this is no line of a leaderboard"),
         (good.replace("\"copy\"", "\"gram\"").as_str(), "bad.jsonl:1: 'gram' is no open exercise of this course"),
         (good.replace("hopper", "g\\nx").as_str(), "is no model with times; correct the line, or delete it"),
-        (good.replace(":9,", ":-1,").as_str(), "bad.jsonl:1: the time 'us' must be above 0"),
+        (good.replace(":9,", ":-1,").as_str(), "bad.jsonl:1: the time 'us' must be from 0.001 to 1000000000 micro"),
+        (
+            good.replace(":9,", ":1.7e308,").as_str(),
+            "the time 'us' must be from 0.001 to 1000000000 microseconds; correct",
+        ),
+        (good.replace(":9,", ":5e-324,").as_str(), "bad.jsonl:1: the time 'us' must be from"),
         (good.replace(":9,", ":1e999,").as_str(), "bad.jsonl:1: this is no line of a leaderboard"),
         (good.replace("anna", " ").as_str(), "bad.jsonl:1: the name must have 1 to 64 letters"),
+        (good.replace("anna", "\u{3164}").as_str(), "bad.jsonl:1: the name must have 1 to 64 letters"),
         (good.replace("2026-11-29", "today").as_str(), "'today' is no date such as 2026-11-29"),
+        (good.replace("2026-11-29", "9999-99-99").as_str(), "'9999-99-99' is no date such as 2026-11-29"),
         (good.replace("00", "").as_str(), "the digest must have 64 hexadecimal digits"),
         (good.replace("aaaa", "").as_str(), "the version must have 16 hexadecimal digits"),
         (
@@ -227,6 +245,7 @@ fn a_class_is_graded_and_its_leaderboard_is_written() {
     course.change("copy/goals.toml", ", best = 0.1", "");
     course.write("class/anna/copy/kernel.rs", &course.read("copy/solution.rs"));
     course.write("class/ben/copy/kernel.rs", &course.read("copy/starter.rs"));
+    course.write("class/\u{3164}/copy/kernel.rs", &course.read("copy/solution.rs"));
     let [json, board] = ["marks.json", "board.jsonl"].map(|name| course.path(name));
     let mut command = course.command(&["grade", "--jobs", "1", "--seed", "1", "--device", "sim:h100", "--json"]);
     command.arg(&json).arg("--leaderboard").arg(&board).arg(course.path("class"));
@@ -237,5 +256,6 @@ fn a_class_is_graded_and_its_leaderboard_is_written() {
     assert_eq!((&mark(0)["status"], &mark(1)["status"]), (&"solved".into(), &"wrong".into()), "{marks:#}");
     assert!(mark(0)["score"]["us"].as_f64().is_some_and(|us| us > 1.0) && mark(1)["score"].is_null(), "{marks:#}");
     let shown = course.learn(&["leaderboard", &board.display().to_string()]).succeeds();
-    assert!(shown.starts_with("copy on h100 (") && shown.contains("   1  anna"), "{shown}");
+    assert!(shown.starts_with("copy on h100 ("), "{shown}");
+    assert!(shown.contains("   1  \\u{3164}  ") && shown.contains("   2  anna  "), "{shown}");
 }
