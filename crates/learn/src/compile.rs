@@ -338,41 +338,63 @@ impl Compiler {
     /// A text's cached PTX, if it is there. Who clears the cache (`forget_old`) takes it for the
     /// newest, and leaves it to a judge as long as that runs.
     fn cached(&self, text: &str) -> Option<PathBuf> {
+        const TRIES: usize = 8;
         let kept = self.kept(text);
-        let file = File::open(&kept).ok()?;
-        // On a disk that cannot do so, it is as old as it was, or not locked.
-        let _ = file.set_modified(SystemTime::now());
-        if self.locked {
-            let _ = file.lock_shared();
-            self.used.lock().unwrap_or_else(PoisonError::into_inner).push(file);
+        for _ in 0..TRIES {
+            let file = File::open(&kept).ok()?;
+            // On a disk that cannot do so, it is as old as it was, or not locked.
+            let _ = file.set_modified(SystemTime::now());
+            if self.locked {
+                let _ = file.lock_shared();
+            }
+            // Deleted before it was locked; the path may lead to a file that was written since.
+            if !is_linked(&file, &kept) {
+                continue;
+            }
+            if self.locked {
+                self.used.lock().unwrap_or_else(PoisonError::into_inner).push(file);
+            }
+            return Some(kept);
         }
-        kept.is_file().then_some(kept)
+        None
     }
 
     /// Deletes the files of the cache that were not used for longest, if it has more bytes than these, until
     /// it has half of them. Other workers may do so, too.
     #[cfg(feature = "class")]
     pub fn forget_old(&self, most: u64) {
+        Self::delete_oldest(self.files(), most);
+    }
+
+    /// The files of the cache: when each was last used, its bytes, and its path.
+    #[cfg(feature = "class")]
+    fn files(&self) -> Vec<(SystemTime, u64, PathBuf)> {
         let entries = fs::read_dir(&self.cache).into_iter().flatten().flatten();
-        let mut files: Vec<_> = entries
-            .filter_map(|entry| {
-                let of = entry.metadata().ok().filter(fs::Metadata::is_file)?;
-                Some((of.modified().ok()?, of.len(), entry.path()))
-            })
-            .collect();
+        let known = entries.filter_map(|entry| {
+            let of = entry.metadata().ok().filter(fs::Metadata::is_file)?;
+            Some((of.modified().ok()?, of.len(), entry.path()))
+        });
+        known.collect()
+    }
+
+    /// Deletes those of these files that were not used for longest, unless a judge uses them or has used
+    /// them since.
+    #[cfg(feature = "class")]
+    fn delete_oldest(mut files: Vec<(SystemTime, u64, PathBuf)>, most: u64) {
         let mut all: u64 = files.iter().map(|(_, length, _)| length).sum();
         if all <= most {
             return;
         }
         files.sort();
-        for (_, length, path) in files {
+        for (used, length, path) in files {
             if all <= most / 2 {
                 break;
             }
             // A judge reads it several times.
             let in_use = |file: &File| matches!(file.try_lock(), Err(TryLockError::WouldBlock));
             let Ok(file) = File::open(&path) else { continue };
-            if !in_use(&file) && fs::remove_file(path).is_ok() {
+            let is_old = |file: &File| file.metadata().and_then(|of| of.modified()).is_ok_and(|now| now == used);
+            if !in_use(&file) && is_linked(&file, &path) && is_old(&file) && fs::remove_file(path).is_ok() {
                 all -= length;
             }
         }
@@ -522,6 +544,15 @@ fn signal_of(_status: ExitStatus) -> Option<i32> {
     None
 }
 
+/// Whether this file, which was opened by the path, is still there.
+fn is_linked(file: &File, path: &Path) -> bool {
+    #[cfg(unix)]
+    let is_linked = file.metadata().is_ok_and(|of| std::os::unix::fs::MetadataExt::nlink(&of) > 0);
+    #[cfg(not(unix))]
+    let is_linked = file.metadata().is_ok();
+    is_linked && path.is_file()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -586,5 +617,38 @@ mod tests {
         write("c", 1);
         worker.forget_old(299);
         assert_eq!(left(), "a");
+        // What is used, or written anew, after the files were listed stays.
+        write("b", 1);
+        write("c", 2);
+        let listed = worker.files();
+        assert!(worker.cached("b").is_some());
+        fs::remove_file(worker.kept("c")).unwrap();
+        write("c", 3);
+        Compiler::delete_oldest(listed, 0);
+        assert_eq!(left(), "bc");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_judge_holds_the_file_that_the_path_leads_to() {
+        use std::time::UNIX_EPOCH;
+        let root = tempfile::tempdir().unwrap();
+        let judge = Compiler { locked: true, ..Compiler::empty(root.path(), 0, String::new(), false) };
+        let kept = judge.kept("a");
+        cuda_builder::write_whole(&kept, "1").unwrap();
+        let deleted = File::open(&kept).unwrap();
+        deleted.set_modified(UNIX_EPOCH).unwrap();
+        deleted.lock().unwrap();
+        std::thread::scope(|scope| {
+            let found = scope.spawn(|| judge.cached("a"));
+            // By now it has opened the file, and waits for the lock.
+            while deleted.metadata().unwrap().modified().unwrap() == UNIX_EPOCH {
+                std::thread::yield_now();
+            }
+            cuda_builder::write_whole(&kept, "2").unwrap();
+            deleted.unlock().unwrap();
+            assert_eq!(found.join().unwrap(), Some(kept.clone()));
+        });
+        assert!(matches!(File::open(&kept).unwrap().try_lock(), Err(std::fs::TryLockError::WouldBlock)));
     }
 }

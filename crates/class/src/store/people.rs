@@ -11,8 +11,10 @@ use sqlx::any::AnyRow;
 use super::{Change, Dialect, Store, Tries, each, maybe_number, maybe_text, number, text};
 use crate::Millis;
 use crate::error::{Error, Result};
+use crate::secret::hash;
 
-/// The setting that is there from when a student is erased until the files are written anew.
+/// The setting that is there from when a student is erased until the files are written anew: the
+/// [`trace`] of each such student.
 const NOT_COMPACT: &str = "not compact";
 
 /// The most sessions of a person.
@@ -55,6 +57,12 @@ impl Student {
     fn of(row: &AnyRow) -> Result<Self> {
         Ok(Self { id: text(row, 0)?, name: text(row, 1)?, email: text(row, 2)? })
     }
+}
+
+/// What is kept of the key of a student who was erased: enough to tell it from a mistyped one, too
+/// little to say whose it was.
+fn trace(id: &str) -> String {
+    format!("{:.4} ", hash(id))
 }
 
 impl Store {
@@ -205,15 +213,16 @@ impl Store {
             let query = "DELETE FROM texts WHERE digest = $1 AND NOT EXISTS (SELECT 1 FROM runs WHERE text = $1)";
             sqlx::query(query).bind(digest).execute(&mut *change).await?;
         }
-        let query = "INSERT INTO settings (name, value) VALUES ($1, '') ON CONFLICT (name) DO NOTHING";
-        sqlx::query(query).bind(NOT_COMPACT).execute(&mut *change).await?;
+        let query = "INSERT INTO settings (name, value) VALUES ($1, $2)
+            ON CONFLICT (name) DO UPDATE SET value = settings.value || excluded.value";
+        sqlx::query(query).bind(NOT_COMPACT).bind(trace(id)).execute(&mut *change).await?;
         change.commit().await?;
         Ok(true)
     }
 
-    /// Whether the files may have what was erased.
-    pub async fn must_compact(&self) -> Result<bool> {
-        Ok(self.setting(NOT_COMPACT).await?.is_some())
+    /// Whether the student with this key was erased, and the files may still have the work.
+    pub async fn must_compact(&self, id: &str) -> Result<bool> {
+        Ok(self.setting(NOT_COMPACT).await?.is_some_and(|traces| traces.contains(&trace(id))))
     }
 
     /// Writes the database anew, without what was deleted.

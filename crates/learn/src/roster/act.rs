@@ -103,11 +103,12 @@ async fn remove(store: &Store, ids: &[String], erase: bool) -> Result<()> {
     if erase {
         known.extend(store.removed().await?);
     }
-    // Students who were erased are known no more, but may be in the files.
-    let again = erase && store.must_compact().await?;
     // All or none.
-    if let Some(unknown) = ids.iter().find(|id| !again && !known.iter().any(|student| student.id == **id)) {
-        return Err(unknown_student(unknown));
+    for id in ids.iter().filter(|id| !known.iter().any(|student| student.id == **id)) {
+        // Students who were erased are known no more, but may be in the files.
+        if !erase || !store.must_compact(id).await? {
+            return Err(unknown_student(id));
+        }
     }
     for id in ids {
         store.remove(id, pages::now()).await?;

@@ -543,6 +543,23 @@ fn a_student_who_was_removed_is_signed_out_and_on_no_page() {
 }
 
 #[test]
+fn an_interrupted_deletion_is_finished_by_the_same_ids_alone() {
+    let class = Class::new(&["copy"], "");
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let store = ::class::store::Store::open(&format!("sqlite:{}", class.path("class.db"))).await.unwrap();
+        store.remove("anna", 1).await.unwrap();
+        assert!(store.erase("anna").await.unwrap());
+    });
+    for mistyped in ["anne", "bne"] {
+        class.roster(&["remove", "--erase", "anna", mistyped]).refuses(&[&format!("no student '{mistyped}'")]);
+    }
+    let said = class.roster(&["remove", "--erase", "anna"]).succeeds();
+    assert_eq!(said, "Everything stored about anna is deleted.\n");
+    class.roster(&["remove", "--erase", "anna"]).refuses(&["there is no student 'anna'"]);
+}
+
+#[test]
 fn each_student_and_address_has_so_many_requests() {
     let mut class = Class::new(&["copy"], "[limits]\nstudent_requests = 5\naddress_requests = 8\n");
     let secrets = ["anna", "ben"].map(|of| class.secret(of));
