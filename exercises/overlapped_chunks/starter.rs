@@ -2,7 +2,7 @@
 //!
 //! A GPU copies in both directions and runs a kernel at the same time, by different parts of the
 //! chip. In one stream, though, each piece of work waits for the one before it. So large data is
-//! cut in *chunks*, and the chunks are given to two or more *streams* in turn: while one stream's
+//! cut into *chunks*, and the chunks are given to two or more *streams* in turn: while one stream's
 //! kernel runs, the other's next chunk arrives.
 //!
 //! A copy runs beside the host only if the host's side is *pinned* memory, which the system does
@@ -11,7 +11,7 @@
 //!
 //! # Task
 //!
-//! The function below is right, but everything waits for everything. Cut the data in four chunks,
+//! The function below is right, but everything waits for everything. Cut the data into four chunks,
 //! and overlap their copies and launches in two streams, with pinned memory on the host's side.
 //! (The times are predicted, for an H200.)
 

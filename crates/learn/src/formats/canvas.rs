@@ -2,9 +2,11 @@
 //! <https://github.com/instructure/canvas-lms/blob/master/lib/gradebook_importer.rb>; for teachers:
 //! <https://community.canvaslms.com/t5/Instructor-Guide/How-do-I-import-grades-in-the-Gradebook/ta-p/807>.
 //!
-//! The name of a student's folder stands for the name and for the SIS login, by one of which Canvas
-//! finds the student. Each exercise is an assignment. A file that was not judged has no score, so
-//! that Canvas keeps what it has.
+//! The importer finds a student by Canvas's own ID, else by the SIS User ID, else by the SIS Login ID,
+//! else by the name (`First Last` or `Last, First`, as an export of Canvas has it). A student's folder,
+//! or the id of a class's roster, is the SIS login, and stands for the name, too: of two students of
+//! one name the importer would take either. Each exercise is an assignment. A file that was not
+//! judged has no score, so that Canvas keeps what it has.
 
 use crate::cells::{row, text};
 use crate::marks::{Mark, Marks, Status};
