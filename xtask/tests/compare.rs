@@ -1,6 +1,5 @@
 //! Tests of `cargo xtask compare` with a fake program and a fake compiler: which commands it runs,
 //! and what it saves and writes.
-#![cfg(unix)]
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;

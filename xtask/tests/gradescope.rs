@@ -3,8 +3,6 @@
 //! marks is tried by hand, since that takes minutes. Tests that unpack the archive need Python, as
 //! a second opinion on the format, and are skipped without it.
 
-#![cfg(unix)]
-
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};

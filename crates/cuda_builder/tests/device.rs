@@ -216,9 +216,9 @@ static COMPILER: LazyLock<Option<DeviceCompiler>> = LazyLock::new(|| match Devic
     Err(_) => None,
 });
 
-/// The folder in which all crates of these tests are built, so that `core` is compiled once.
+/// The folder in which all crates of kernels are built, so that `core` is compiled once.
 fn target_dir() -> PathBuf {
-    Path::new(env!("CARGO_TARGET_TMPDIR")).join("cuda-builder")
+    Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("cuda-builder")
 }
 
 /// A kernel with the name of the function by which rustc compares bytes, and its signature as `#[kernel]` writes it.

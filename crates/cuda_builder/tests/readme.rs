@@ -33,7 +33,7 @@ fn the_kernel_of_the_readme_compiles() {
     let begin = "//! The README's kernel.\n#![no_std]\n#![cfg_attr(target_arch = \"nvptx64\", feature(abi_ptx))]\n";
     fs::write(krate.path().join("src/lib.rs"), format!("{begin}{kernel}")).unwrap();
 
-    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cuda-builder");
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("cuda-builder");
     let ptx = CudaBuilder::new(krate.path()).arch(NvvmArch::Compute80).target_dir(target).build().unwrap();
     let ptx = fs::read_to_string(ptx).unwrap();
     assert!(ptx.contains(".entry add(") && ptx.contains("st.global") && !ptx.contains("trap"), "{ptx}");

@@ -26,7 +26,7 @@ fn programs(root: &Path) -> CudaBuilder {
         cuda_std.display()
     );
     fs::write(root.join("Cargo.toml"), manifest).unwrap();
-    CudaBuilder::new(root).target_dir(Path::new(env!("CARGO_TARGET_TMPDIR")).join("cuda-builder"))
+    CudaBuilder::new(root).target_dir(Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("cuda-builder"))
 }
 
 /// The names of the programs.

@@ -262,10 +262,10 @@ fn fresh_ptx_for_hopper_has_the_promised_instructions() {
         eprintln!("skipped: {error}");
         return;
     }
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("device_api");
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
     let path = CudaBuilder::new(crate_folder())
         .arch(NvvmArch::Compute90)
-        .target_dir(&folder)
+        .target_dir(folder.with_file_name("cuda-builder"))
         .copy_to(folder.join("device_api.sm_90.ptx"))
         .build()
         .unwrap();

@@ -48,7 +48,7 @@ fn attacks_do_not_compile() {
     );
     fs::write(root.join("Cargo.toml"), manifest).unwrap();
     // Where `cuda_builder` builds the kernel of its README, with the same `core`.
-    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cuda-builder");
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("cuda-builder");
     let builder = CudaBuilder::new(&root).arch(NvvmArch::Compute80).target_dir(target);
     let error = builder.build().unwrap_err();
     let CudaBuilderError::BuildFailed { messages, .. } = error else { panic!("{error}") };

@@ -31,7 +31,7 @@ fn has_compiler() -> bool {
 /// A builder of the crate `name` with this source.
 fn builder(name: &str, source: &str) -> CudaBuilder {
     let folder = coalesce_tests::crate_of_kernels(env!("CARGO_TARGET_TMPDIR"), name, source);
-    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cuda-builder");
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("cuda-builder");
     CudaBuilder::new(&folder).target_dir(target).copy_to(folder.join("kernels.ptx"))
 }
 

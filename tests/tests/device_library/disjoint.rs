@@ -1,6 +1,6 @@
 //! Each element of a disjoint output belongs to one thread, in launches of any shape.
 
-use crate::harness::{Run, on_each_device};
+use crate::device_library::harness::{Run, on_each_device};
 
 /// How often each of `length` elements was counted by a kernel of one output.
 fn counts(kernel: &str, length: usize, grid: [u32; 3], block: [u32; 3]) -> Vec<u32> {

@@ -1,6 +1,6 @@
 //! Kernels in a crate that has names of its own for what `#[kernel]` writes.
 
-use crate::harness::{Run, on_each_device};
+use crate::device_library::harness::{Run, on_each_device};
 
 #[test]
 fn a_parameter_is_what_the_launch_passes_whatever_else_has_its_name() {

@@ -1,6 +1,6 @@
 //! Tests of accurate and fast math, compared with the host's.
 
-use crate::harness::{Run, lanes, of_one_warp, on_each_device};
+use crate::device_library::harness::{Run, lanes, of_one_warp, on_each_device};
 use cuda_std::GpuFloat;
 
 /// Compares results with the host's, within a relative error if the result is finite.

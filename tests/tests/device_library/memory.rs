@@ -1,6 +1,6 @@
 //! Tests of shared and constant memory, atomic operations, cache operators, vectors and parameters.
 
-use crate::harness::{Run, lanes, of_one_warp, on_each_device, survives_faults};
+use crate::device_library::harness::{Run, lanes, of_one_warp, on_each_device, survives_faults};
 use std::fmt::Debug;
 
 #[test]

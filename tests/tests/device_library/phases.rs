@@ -1,6 +1,6 @@
 //! Kernels in phases compute what they should, and the sanitizer finds nothing in them.
 
-use crate::harness::{Run, on_each_device, survives_faults};
+use crate::device_library::harness::{Run, on_each_device, survives_faults};
 
 fn values(count: u32) -> Vec<u32> {
     (0..count).map(|i| i.wrapping_mul(2_654_435_761) >> 20).collect()

@@ -1,6 +1,6 @@
 //! Tests of threads, barriers, warps, and the ways in which a thread ends.
 
-use crate::harness::{Run, lanes, of_one_warp, on_each_device, survives_faults};
+use crate::device_library::harness::{Run, lanes, of_one_warp, on_each_device, survives_faults};
 
 #[test]
 fn threads_know_their_place() {

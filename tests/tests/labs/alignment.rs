@@ -4,7 +4,7 @@ use best_kernels::reduce;
 use cuda_std::launch::{Kernel, Pointer, PointerMut};
 use device::LaunchConfig;
 
-use crate::devices;
+use crate::labs::devices;
 
 /// A best reduction: the array, its length, the result, the slots.
 type BestKernel<T> = Kernel<(Pointer<T>, usize, PointerMut<T>, PointerMut<u64>)>;

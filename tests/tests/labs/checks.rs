@@ -5,8 +5,8 @@ use device::limits::Limits;
 use device::{Counters, DeviceChoice};
 use host::labs::Entry;
 
-use crate::table::{Row, rows};
-use crate::{right, run_on};
+use crate::labs::table::{Row, rows};
+use crate::labs::{right, run_on};
 
 /// The counters of every variant, all of which must be right, on a host with this many threads.
 fn counted(row: &Row, checks: &str, device: &str, threads: usize) -> Vec<(String, Option<Counters>)> {

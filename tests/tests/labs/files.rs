@@ -2,8 +2,8 @@
 
 use host::npy;
 
-use crate::table::{Input, rows};
-use crate::{right, run_on, simulator};
+use crate::labs::table::{Input, rows};
+use crate::labs::{right, run_on, simulator};
 
 /// The elements of an array, all different.
 fn elements(shape: &[usize], of: usize) -> Vec<f32> {

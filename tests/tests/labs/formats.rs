@@ -3,8 +3,8 @@
 use host::report::{self, Format};
 use serde_json::Value;
 
-use crate::table::rows;
-use crate::{run_on, simulator};
+use crate::labs::table::rows;
+use crate::labs::{run_on, simulator};
 
 #[test]
 fn tables_fit_100_columns_and_the_other_formats_have_every_variant() {

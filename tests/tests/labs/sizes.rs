@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use host::labs;
 
-use crate::table::rows;
-use crate::{devices, right, run_on, simulator};
+use crate::labs::table::rows;
+use crate::labs::{devices, right, run_on, simulator};
 
 /// Warp instructions of a lab at its defaults: the course's limit of five seconds on a laptop.
 const MOST_INSTRUCTIONS: u64 = 50_000_000;
@@ -35,6 +35,7 @@ fn all_variants_are_right_at_all_sizes_on_all_devices_and_launch_every_kernel() 
 }
 
 #[test]
+#[ignore = "long: `.ci/run` runs it"]
 fn defaults_are_quick_and_say_what_they_show() {
     let device = simulator("sim");
     for row in rows() {

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use host::labs;
 
-use crate::closed_forms;
+use crate::labs::closed_forms;
 
 /// A lab, as the tests run it.
 pub struct Row {

@@ -1,7 +1,7 @@
 //! Kernels in phases make the accesses of their textbook twins, with as many barriers, and have no
 //! faults: at sizes of one element, of a warp or a tile, and of one more or less.
 
-use crate::{counters, run};
+use crate::labs::{counters, run};
 
 /// Kernels in phases of a lab, beside their twins.
 struct Twins {

@@ -5,7 +5,7 @@
 use best_kernels::{PTX, vector};
 use device::LaunchConfig;
 
-use crate::devices;
+use crate::labs::devices;
 
 #[test]
 fn the_best_kernels_may_begin_early() {

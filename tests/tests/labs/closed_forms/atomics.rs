@@ -3,7 +3,7 @@
 use host::report::LabReport;
 
 use super::near;
-use crate::{counters, run, variant};
+use crate::labs::{counters, run, variant};
 
 /// The operations on the counter that gets most.
 fn most(report: &LabReport, name: &str) -> u32 {

@@ -2,7 +2,7 @@
 
 use host::report::LabReport;
 
-use crate::{counters, run, variant};
+use crate::labs::{counters, run, variant};
 
 /// Of so many more runs, those with an old message.
 fn wrong(report: &LabReport, name: &str) -> (u32, u32) {

@@ -1,5 +1,5 @@
 //! What each lab's counters must show: the numbers of the lectures, worked out. The labs' table
-//! ([`crate::table`]) names the function of each lab, and one test calls them all.
+//! ([`crate::labs::table`]) names the function of each lab, and one test calls them all.
 
 mod atomics;
 mod consistency;
@@ -30,12 +30,12 @@ pub use spill::spill;
 pub use stencil::stencil;
 pub use transfer::transfer;
 
-use crate::{counters, right, run, run_on, simulator, variant};
+use crate::labs::{counters, right, run, run_on, simulator, variant};
 use host::report::LabReport;
 
 #[test]
 fn every_lab_shows_what_it_teaches() {
-    let failed: Vec<&str> = crate::table::rows()
+    let failed: Vec<&str> = crate::labs::table::rows()
         .filter(|row| std::panic::catch_unwind(row.closed_forms).is_err())
         .map(|row| row.lab)
         .collect();

@@ -3,7 +3,7 @@
 use host::report::LabReport;
 use simt::Counters;
 
-use crate::{counters, run_on, simulator};
+use crate::labs::{counters, run_on, simulator};
 
 /// The reads of L2's requests, and the bytes from DRAM.
 fn of_l2(counted: &Counters) -> (u64, u64, u64) {

@@ -1,7 +1,7 @@
 //! Pipelines: barriers and accesses of a tile, by how it comes to shared memory; how many blocks a
 //! row leaves room for.
 
-use crate::{counters, run, run_on, simulator, variant};
+use crate::labs::{counters, run, run_on, simulator, variant};
 
 /// 132 blocks of eight warps walk over 280 records of 512 samples of 16 bytes.
 pub fn pipeline() {

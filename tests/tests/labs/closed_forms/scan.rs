@@ -3,7 +3,7 @@
 use host::report::LabReport;
 use simt::Counters;
 
-use crate::{counters, run, variant};
+use crate::labs::{counters, run, variant};
 
 /// The counters of a row's launch of this kernel.
 fn launch<'a>(report: &'a LabReport, row: &str, kernel: &str) -> &'a Counters {

@@ -5,7 +5,7 @@ use std::fs;
 
 use host::report::LabReport;
 
-use crate::{counters, run, variant};
+use crate::labs::{counters, run, variant};
 
 /// A run on the matrix with these entries, which are all 1.
 fn of(rows: usize, columns: usize, entries: &[(usize, usize)], flags: &str) -> LabReport {

@@ -1,7 +1,7 @@
 //! Rings and lists: where a thread's data is, and how many threads there are.
 
 use super::near;
-use crate::{counters, run, run_on, simulator};
+use crate::labs::{counters, run, run_on, simulator};
 
 /// A word of a ring is a line for each warp, whatever its index: four sectors for a load and a
 /// store of each sample, after the zeros at the start. In shared memory it is a wavefront.

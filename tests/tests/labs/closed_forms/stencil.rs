@@ -3,7 +3,7 @@
 use host::report::VariantReport;
 
 use super::near;
-use crate::{counters, run, variant};
+use crate::labs::{counters, run, variant};
 
 /// A matrix of whole warps and tiles, linear, so that rows begin on sectors: of the neighbours a
 /// column aside, all warps but those at the edge touch a sector more. Rows outside are not loaded.

@@ -5,7 +5,7 @@ use host::labs::Settings;
 use host::report::{LabReport, VariantReport};
 use simt::transfers::{Engine, Outside};
 
-use crate::{counters, lab, matches, right, run, simulator, variant};
+use crate::labs::{counters, lab, matches, right, run, simulator, variant};
 use clap::FromArgMatches;
 
 /// A run with predicted times, for a GPU.

@@ -94,7 +94,7 @@ fn build(kernels: &[(u64, Kernel)]) -> Result<PathBuf, CudaBuilderError> {
     let source: String = kernels.iter().map(|(_, kernel)| kernel.source.as_str()).collect();
     let temporary = env!("CARGO_TARGET_TMPDIR");
     let folder = coalesce_tests::crate_of_kernels(temporary, "random_safe", &format!("{PRELUDE}{source}"));
-    let target = Path::new(temporary).join("cuda-builder");
+    let target = Path::new(temporary).with_file_name("cuda-builder");
     CudaBuilder::new(&folder).target_dir(target).copy_to(folder.join("kernels.ptx")).build()
 }
 

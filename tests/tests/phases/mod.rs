@@ -68,6 +68,6 @@ fn random_kernels_in_phases_are_right_and_have_no_faults() {
 fn compiled(source: &str) -> std::path::PathBuf {
     let temporary = env!("CARGO_TARGET_TMPDIR");
     let folder = coalesce_tests::crate_of_kernels(temporary, "random_phases", source);
-    let builder = CudaBuilder::new(&folder).target_dir(Path::new(temporary).join("cuda-builder"));
+    let builder = CudaBuilder::new(&folder).target_dir(Path::new(temporary).with_file_name("cuda-builder"));
     builder.copy_to(folder.join("kernels.ptx")).build().unwrap()
 }
