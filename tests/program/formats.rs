@@ -53,7 +53,8 @@ fn a_legend_explains_only_terms_that_stand_in_the_output() {
     // Small, since the size does not decide which terms there are.
     let sizes = [("rows", " --rows 64"), ("m", " --m 64"), ("size", " --size 256")];
     let size = |lab| sizes.iter().find(|(flag, _)| takes(lab, flag)).map_or("", |(_, small)| small);
-    let labs = host::labs::ALL.iter().map(|lab| format!("{} --device sim{}", lab.name, size(lab.name)));
+    // Nor do predicted times.
+    let labs = host::labs::ALL.iter().map(|lab| format!("{} --no-predict --device sim{}", lab.name, size(lab.name)));
     let models = ["g80", "fermi"].map(|model| format!("transpose --rows 64 --device sim:{model}"));
     for arguments in labs.chain(models) {
         let text = output(&format!("{arguments} --legend")).replace('\n', " ");

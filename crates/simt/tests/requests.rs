@@ -234,7 +234,7 @@ fn adds_up(request: &Request, service: &Service, what: &str) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 16, ..ProptestConfig::default() })]
 
     #[test]
     fn a_request_costs_what_a_launch_of_it_alone_counts(
