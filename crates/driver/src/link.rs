@@ -8,7 +8,7 @@ use crate::boundary::pointers::Lasting;
 use crate::boundary::{Done, In, Out, Status, Text, driver, say};
 use crate::image::{self, ptx_of, wrap};
 use crate::jit_options::JitOptions;
-use crate::join::join;
+use crate::join::{Joined, join};
 use crate::objects::Handle;
 use crate::objects::Link;
 use crate::state::{ready, working};
@@ -26,7 +26,8 @@ pub fn input(bytes: &[u8]) -> Done<Option<String>> {
 
 /// The text of these inputs with what they call of CUDA's own library, or what is wrong with it.
 pub fn linked(inputs: &[String]) -> Result<String, String> {
-    let mut joined = join(inputs);
+    let Joined { text: mut joined, warnings } = join(inputs);
+    warnings.iter().for_each(|warning| say(warning));
     if joined.contains("cudaCGSynchronize") || joined.contains("cudaCGGetIntrinsicHandle") {
         joined += RUNTIME;
     }
