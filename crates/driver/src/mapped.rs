@@ -1,9 +1,8 @@
 //! Virtual memory management: addresses that are reserved, memory without an address, and mappings
-//! of the one at the other, with or without access. The bytes of memory are the simulator's while
-//! it can be accessed, and else those of its handle (`objects::Physical`).
-//!
-//! Memory may be mapped in parts, each at one address at a time. No other process can have it.
+//! of the one at the other, with or without access, whole or in parts, at one address or several.
+//! No other process can have such memory.
 
+use std::collections::hash_map::Entry;
 use std::ffi::{c_int, c_uint};
 use std::ops::Range;
 
@@ -110,70 +109,35 @@ fn mapped_at(state: &State, address: u64) -> Done<Mapping> {
 
 /// Changes the access to a mapping.
 fn set_access(state: &mut State, address: u64, access: c_uint) -> Done {
-    let State { memory, mappings, physical, .. } = state;
-    let mapping = mappings.get_mut(&address).ok_or(Status::INVALID_VALUE)?;
-    let physical = physical.get_mut(&mapping.memory).ok_or(Status::INVALID_HANDLE)?;
-    let piece = physical.pieces.get_mut(&mapping.offset).ok_or(Status::INVALID_VALUE)?;
-    if let Some(bytes) = memory.take_access(address) {
-        *piece = Some(bytes);
-    }
-    if access != 0
-        && let Some(bytes) = piece.take()
-    {
-        *piece = memory.give_access(address, bytes, access == READ).err();
-    }
+    let mapping = state.mappings.get_mut(&address).ok_or(Status::INVALID_VALUE)?;
     mapping.access = access;
-    Ok(())
+    let changed = match access {
+        0 => state.memory.take_access(address),
+        _ => state.memory.give_access(address, access == READ),
+    };
+    changed.map_err(|_| Status::INVALID_VALUE)
 }
 
-/// Drops one reference to memory, which ends with the last.
-fn drop_reference(state: &mut State, memory: Handle) -> Done {
-    let physical = state.physical.get_mut(&memory).ok_or(Status::INVALID_VALUE)?;
-    physical.references -= 1;
-    if physical.references == 0 {
-        let used = &mut state.used[physical.device as usize];
-        *used = used.saturating_sub(physical.size);
-        let pieces = std::mem::take(&mut physical.pieces);
-        pieces.into_values().flatten().for_each(|bytes| state.memory.destroy(bytes));
-        state.physical.remove(&memory);
+/// Ends memory that has no reference, and is mapped nowhere, any more.
+fn end_if_unused(state: &mut State, memory: Handle) {
+    if let Entry::Occupied(entry) = state.physical.entry(memory)
+        && (entry.get().references, entry.get().mappings) == (0, 0)
+    {
+        let Physical { device, memory, .. } = entry.remove();
+        let used = &mut state.used[device as usize];
+        *used = used.saturating_sub(memory.bytes());
+        state.memory.destroy(memory);
     }
-    Ok(())
-}
-
-/// Makes a range of memory that is not mapped one piece.
-fn cut(physical: &mut Physical, range: Range<u64>) -> Done {
-    let reaches = |(&start, bytes): (&u64, &Option<simt::Physical>)| {
-        let end = start + bytes.as_ref().map_or(0, simt::Physical::bytes);
-        (start < range.end && range.start < end).then_some(start)
-    };
-    let starts: Vec<u64> = physical.pieces.iter().filter_map(reaches).collect();
-    let first = *starts.first().ok_or(Status::INVALID_VALUE)?;
-    let taken: Vec<simt::Physical> = starts.iter().filter_map(|start| physical.pieces.remove(start)?).collect();
-    let end = first + taken.iter().map(simt::Physical::bytes).sum::<u64>();
-    let sizes = [range.start - first, range.end - range.start, end - range.end];
-    let sizes: Vec<u64> = sizes.into_iter().filter(|&size| size > 0).collect();
-    let is_one = taken.len() == 1 && sizes.len() == 1;
-    let (pieces, done) = match if is_one { Ok(taken) } else { simt::Physical::cut(taken, &sizes) } {
-        Ok(pieces) => (pieces, Ok(())),
-        Err(pieces) => {
-            say("cuMemMap: the host has no room to map a part of memory");
-            (pieces, Err(Status::OUT_OF_MEMORY))
-        }
-    };
-    let mut at = first;
-    for piece in pieces {
-        let bytes = piece.bytes();
-        physical.pieces.insert(at, Some(piece));
-        at += bytes;
-    }
-    done
 }
 
 fn unmap(state: &mut State, address: u64) -> Done {
-    set_access(state, address, 0)?;
-    state.memory.unmap(address);
     let mapping = state.mappings.remove(&address).ok_or(Status::INVALID_VALUE)?;
-    drop_reference(state, mapping.memory)
+    let _ = state.memory.unmap(address);
+    if let Some(physical) = state.physical.get_mut(&mapping.memory) {
+        physical.mappings -= 1;
+    }
+    end_if_unused(state, mapping.memory);
+    Ok(())
 }
 
 /// Ends all mappings and memory of a device, and, with the last, the addresses.
@@ -182,13 +146,15 @@ pub fn reset(state: &mut State, device: c_int) {
         state.physical.get(&mapping.memory).is_some_and(|physical| physical.device == device)
     };
     let all = state.mappings.iter().filter(|(_, mapping)| of_device(state, mapping));
-    for address in all.map(|(&address, _)| address).collect::<Vec<_>>() {
+    for address in all.rev().map(|(&address, _)| address).collect::<Vec<_>>() {
         let _ = unmap(state, address);
     }
-    let all = state.physical.iter().filter(|(_, physical)| physical.device == device);
-    for memory in all.map(|(&memory, _)| memory).collect::<Vec<_>>() {
-        while drop_reference(state, memory).is_ok() {}
+    let mut ended = Vec::new();
+    for (&memory, physical) in state.physical.iter_mut().filter(|(_, physical)| physical.device == device) {
+        physical.references = 0;
+        ended.push(memory);
     }
+    ended.into_iter().for_each(|memory| end_if_unused(state, memory));
 }
 
 driver! {
@@ -234,25 +200,23 @@ driver! {
             say(&format!("out of device memory: {size} bytes requested, {free} of {} bytes free", SETTINGS.memory));
             return Err(Status::OUT_OF_MEMORY);
         }
-        let made = state.memory.create(size).map_err(|error| {
+        let memory = state.memory.create(size).map_err(|error| {
             say(&error.to_string());
             Status::OUT_OF_MEMORY
         })?;
         state.used[device as usize] += size;
         let handle = state.handle();
-        state.physical.insert(handle, Physical { device, size, references: 1, pieces: [(0, Some(made))].into() });
+        state.physical.insert(handle, Physical { device, memory, references: 1, mappings: 0 });
         to.put(handle)
     }
 
     fn cuMemRelease(memory: Handle) {
         let mut state = ready()?;
+        let physical = state.physical.get_mut(&memory).ok_or(Status::INVALID_VALUE)?;
+        physical.references = physical.references.checked_sub(1).ok_or(Status::INVALID_VALUE)?;
         // What is mapped stays until it is unmapped.
-        let mapped = state.mappings.values().filter(|mapping| mapping.memory == memory).count() as u32;
-        let physical = state.physical.get(&memory).ok_or(Status::INVALID_VALUE)?;
-        if physical.references == mapped {
-            return Err(Status::INVALID_VALUE);
-        }
-        drop_reference(&mut state, memory)
+        end_if_unused(&mut state, memory);
+        Ok(())
     }
 
     fn cuMemRetainAllocationHandle(to: Out<Handle>, address: u64) {
@@ -273,35 +237,25 @@ driver! {
     fn cuMemMap(address: u64, bytes: usize, offset: usize, memory: Handle, flags: u64) {
         let mut state = working()?;
         let range = range(address, bytes)?;
-        let physical = state.physical.get(&memory).ok_or(Status::INVALID_VALUE)?;
         let reserved = state.reserved.range(..=address).next_back();
         let is_reserved = reserved.is_some_and(|(start, length)| range.end <= start + length);
         let (offset, bytes) = (offset as u64, bytes as u64);
-        let end = offset.checked_add(bytes).filter(|&end| end <= physical.size).ok_or(Status::INVALID_VALUE)?;
         if flags != 0 || !is_aligned(offset) || !is_reserved {
             return Err(Status::INVALID_VALUE);
         }
-        let overlaps = |it: &Mapping| it.memory == memory && it.offset < end && offset < it.offset + it.bytes;
-        if state.mappings.values().any(overlaps) {
-            say("cuMemMap: memory can be mapped at one address at a time");
-            return Err(Status::NOT_SUPPORTED);
-        }
         let State { memory: device, physical, mappings, .. } = &mut *state;
         let physical = physical.get_mut(&memory).ok_or(Status::INVALID_VALUE)?;
-        device.map(address, bytes).map_err(|_| Status::INVALID_VALUE)?;
-        if let Err(status) = cut(physical, offset..end) {
-            device.unmap(address);
-            return Err(status);
-        }
-        mappings.insert(address, Mapping { bytes, memory, offset, access: 0 });
-        physical.references += 1;
+        device.map(address, bytes, &physical.memory, offset).map_err(|_| Status::INVALID_VALUE)?;
+        mappings.insert(address, Mapping { bytes, memory, access: 0 });
+        physical.mappings += 1;
         Ok(())
     }
 
     fn cuMemUnmap(address: u64, bytes: usize) {
         let mut state = ready()?;
         let all = mappings(&state, range(address, bytes)?)?;
-        all.into_iter().try_for_each(|address| unmap(&mut state, address))
+        // The last first, as the simulator's list of allocations is sorted.
+        all.into_iter().rev().try_for_each(|address| unmap(&mut state, address))
     }
 
     fn cuMemSetAccess(address: u64, bytes: usize, list: In<Access>, count: usize) {

@@ -1,6 +1,6 @@
 //! What has a handle.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::ffi::{CStr, c_int, c_uint};
 use std::sync::Arc;
 
@@ -104,12 +104,10 @@ pub struct Pool {
 /// Memory without an address: `CUmemGenericAllocationHandle`.
 pub struct Physical {
     pub device: c_int,
-    pub size: u64,
-    /// The caller's, and one of each mapping.
+    pub memory: simt::Physical,
+    /// The caller's. Without one, it ends with its last mapping.
     pub references: u32,
-    /// Its bytes in pieces, by their offsets, unless they are where they can be accessed. What is
-    /// mapped is one piece.
-    pub pieces: BTreeMap<u64, Option<simt::Physical>>,
+    pub mappings: u32,
 }
 
 /// Memory that is mapped, under its address.
@@ -117,8 +115,6 @@ pub struct Physical {
 pub struct Mapping {
     pub bytes: u64,
     pub memory: Handle,
-    /// Where in the memory it begins.
-    pub offset: u64,
     /// 0: none; 1: to be read; 3: to be written, too.
     pub access: u32,
 }

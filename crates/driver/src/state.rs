@@ -292,7 +292,7 @@ extern "C" fn finish() {
         // What graphs keep for their next launch is theirs.
         let allocated = state.allocations.iter().filter(|(address, _)| !state.graph_memory.is_free(**address));
         let allocated = allocated.map(|(_, allocation)| allocation.bytes);
-        let left: Vec<u64> = allocated.chain(state.physical.values().map(|physical| physical.size)).collect();
+        let left: Vec<u64> = allocated.chain(state.physical.values().map(|physical| physical.memory.bytes())).collect();
         // Two streams exist always.
         let handles = state.streams.len().saturating_sub(2) + state.events.len();
         state.host_recorder.finish(&left, handles as u64);

@@ -108,7 +108,6 @@ fn memory_is_mapped_in_parts() {
     map(4, 1, 0);
     assert_eq!(driver.cuMemsetD32_v2(at(0), 3, 2 * PART / 4), 0);
     assert_eq!(driver.cuMemsetD32_v2(at(4), 1, PART / 4), 0);
-    assert_eq!(driver.cuMemMap(at(5), 2 * PART, PART, memory, 0), NOT_SUPPORTED);
     map(5, 1, 1);
     assert_eq!(driver.cuMemsetD32_v2(at(5), 2, PART / 4), 0);
     assert_eq!(driver.used(), 4 * PART);
@@ -126,6 +125,72 @@ fn memory_is_mapped_in_parts() {
     assert!(held(&driver, 7).iter().all(|&word| word == 2));
     assert_eq!((driver.cuMemUnmap(at(7), PART), driver.used()), (0, 0));
     assert_eq!(driver.cuMemAddressFree(base, 8 * PART), 0);
+}
+
+/// A ring: its bytes are there twice, so that what crosses its end is one range.
+#[test]
+fn memory_is_mapped_at_two_addresses() {
+    let driver = Driver::new();
+    let (memory, base) = (driver.create(2 * PART), driver.reserve(8 * PART));
+    let at = |part: usize| base + (part * PART) as u64;
+    for start in [0, 2] {
+        assert_eq!(driver.cuMemMap(at(start), 2 * PART, 0, memory, 0), 0);
+    }
+    // The second part once more, to be read alone.
+    assert_eq!(driver.cuMemMap(at(6), PART, PART, memory, 0), 0);
+    assert_eq!((driver.give(base, 4 * PART, 3), driver.give(at(6), PART, 1), driver.used()), (0, 0, 2 * PART));
+    let numbers: Vec<u32> = (0..64).collect();
+    assert_eq!(driver.cuMemcpyHtoD_v2(at(2) - 128, numbers.as_ptr(), 256), 0);
+    assert_eq!((driver.read(base, 32), driver.read(at(7) - 128, 32)), (numbers[32..].to_vec(), numbers[..32].to_vec()));
+    let (kernel, ones) = (driver.kernel(driver.module(KERNELS), "add"), driver.words(&[1; 64]));
+    assert_eq!(driver.add(kernel, 2, 32, at(4) - 128, ones, 32), 0);
+    assert_eq!(driver.add(kernel, 2, 32, base, at(2), 32), 0);
+    assert_eq!(driver.read(at(2) - 4, 3), [32, 64, 66]);
+    assert_eq!(driver.add(kernel, 1, 1, at(6), ones, 1), ILLEGAL_ADDRESS);
+    assert_eq!(driver.cuDevicePrimaryCtxReset_v2(0), 0);
+    driver.use_primary();
+    assert_eq!((driver.used(), driver.cuMemRelease(memory)), (0, INVALID_VALUE));
+}
+
+/// The same byte at two addresses has one name: accesses at the one race with those at the other.
+#[test]
+fn races_are_found_through_two_addresses() {
+    let test = "mapped::races_are_found_through_two_addresses";
+    let output = in_child(test, &[("COALESCE_CHECK", "race,init"), ("COALESCE_FAULT", "continue")], |driver| {
+        let (memory, base) = (driver.create(PART), driver.reserve(2 * PART));
+        let other = base + PART as u64;
+        for address in [base, other] {
+            assert_eq!(driver.cuMemMap(address, PART, 0, memory, 0), 0);
+        }
+        assert_eq!((driver.give(base, 2 * PART, 3), driver.cuMemsetD32_v2(other, 1, 256)), (0, 0));
+        let kernel = driver.kernel(driver.module(KERNELS), "add");
+        // What the host has written at the one address is read at the other. Each thread its own.
+        assert_eq!(driver.add(kernel, 2, 64, base, other + 512, 128), 0);
+        // The word of the next thread.
+        assert_eq!(driver.add(kernel, 2, 64, base, other + 4, 128), 0);
+    });
+    let Some(output) = output else { return };
+    let said: String = text(&output.stderr).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(said.contains("fault[race]: race between blocks") && !said.contains("uninit"), "{said}");
+    assert_eq!(said.matches("fault[").count(), said.matches("fault[race]").count(), "{said}");
+}
+
+/// As a memory pool maps them. This ends soon if each part takes no longer than the one before.
+#[test]
+fn many_parts_are_mapped() {
+    const PARTS: usize = 20_000;
+    let driver = Driver::new();
+    let (memory, base) = (driver.create(64 * PART), driver.reserve(PARTS * PART));
+    for part in 0..PARTS {
+        let (address, offset) = (base + (part * PART) as u64, part % 64 * PART);
+        assert_eq!((driver.cuMemMap(address, PART, offset, memory, 0), driver.give(address, PART, 3)), (0, 0));
+    }
+    let at = |part: usize| base + (part * PART) as u64;
+    assert_eq!(driver.cuMemsetD32_v2(at(65) - 4, 5, 2), 0);
+    assert_eq!(driver.read(at(64 * 300 + 1) - 4, 2), [5, 5]);
+    assert_eq!((driver.cuMemRelease(memory), driver.used()), (0, 64 * PART));
+    assert_eq!((driver.cuMemUnmap(base, PARTS * PART), driver.used()), (0, 0));
+    assert_eq!(driver.cuMemAddressFree(base, PARTS * PART), 0);
 }
 
 /// Mapped memory is not accessible yet, nor any more: the message says so, with the thread.
@@ -177,11 +242,6 @@ fn what_cannot_be_mapped_is_refused() {
     assert_eq!(driver.cuMemMap(base, 0, 0, two, 0), INVALID_VALUE);
     assert_eq!(driver.cuMemMap(base, PART, 0, 77, 0), INVALID_VALUE);
     assert_eq!(driver.cuMemMap(base, 2 * PART, 0, two, 0), 0);
-    // At two addresses.
-    let other = driver.reserve(2 * PART);
-    for (bytes, offset) in [(2 * PART, 0), (PART, 0), (PART, PART)] {
-        assert_eq!(driver.cuMemMap(other, bytes, offset, two, 0), NOT_SUPPORTED);
-    }
     assert_eq!(driver.cuMemMap(base, PART, 0, driver.create(PART), 0), INVALID_VALUE);
     for (address, bytes) in [(base, PART), (base + part, PART), (base, 4 * PART), (base + 4, 2 * PART)] {
         assert_eq!(driver.cuMemUnmap(address, bytes), INVALID_VALUE);

@@ -27,12 +27,12 @@ use crate::texture::Objects;
 use addresses::Addresses;
 use lent::Words;
 pub use mapped::Physical;
+use mapped::{Mappable, View};
 use undo::{Kept, Undo};
 
 /// Words of zero. The operating system commits their pages on first use.
-fn zeroed_words(bytes: u64) -> Result<Words, MemoryError> {
+fn zeroed_words(bytes: u64) -> Result<Box<[AtomicU32]>, MemoryError> {
     bytemuck::try_zeroed_slice_box(bytes.div_ceil(4) as usize)
-        .map(Words::Own)
         .map_err(|()| MemoryError::HostOutOfMemory { requested: bytes })
 }
 
@@ -43,6 +43,8 @@ pub struct Memory {
     addresses: Addresses,
     /// What is live, or mapped without access, sorted by address.
     allocations: Vec<Allocation>,
+    /// Memory that can be mapped.
+    mappable: Mappable,
     /// What kernels allocate.
     heap: Heap,
     /// Serialises atomic operations of more than 32 bits: they take several words.
@@ -57,8 +59,11 @@ struct Allocation {
     span: AllocationSpan,
     /// `None` while it is mapped without access.
     words: Option<Words>,
+    /// What is mapped there, if it is a mapping.
+    mapped: Option<View>,
     read_only: bool,
-    /// The bytes that have been written, by the host or by kernels.
+    /// The bytes that have been written, by the host or by kernels. Those of a mapping are with
+    /// what is mapped.
     written: Written,
     /// The pages that are kept, to be restored.
     kept: Kept,
@@ -71,6 +76,13 @@ struct Part {
     length: usize,
 }
 
+impl Allocation {
+    /// The bytes that have been written, and where among them the allocation begins.
+    fn written(&self) -> (&Written, u64) {
+        self.mapped.as_ref().map_or((&self.written, 0), View::written)
+    }
+}
+
 impl Memory {
     /// A device with `limit` bytes of memory, none in use.
     pub fn new(limit: u64) -> Self {
@@ -79,6 +91,7 @@ impl Memory {
             used: 0,
             addresses: Addresses::new(),
             allocations: Vec::new(),
+            mappable: Mappable::default(),
             heap: Heap::new(DEFAULT_HEAP_LIMIT),
             wide_atomics: Mutex::new(()),
             undo: Undo::default(),
@@ -119,12 +132,13 @@ impl Memory {
 
     fn allocate_as(&mut self, bytes: u64, read_only: bool) -> Result<u64, MemoryError> {
         self.check_room(bytes)?;
-        let words = Some(zeroed_words(bytes)?);
+        let words = Some(Words::Own(zeroed_words(bytes)?));
         let address = self.addresses.take(bytes, 1).ok_or(MemoryError::NoAddresses { requested: bytes })?;
         self.used += bytes;
         self.add(Allocation {
             span: AllocationSpan { address, bytes },
             words,
+            mapped: None,
             read_only,
             written: Written::new(bytes),
             kept: Kept::default(),
@@ -153,7 +167,7 @@ impl Memory {
 
     /// Frees the allocation that starts at `address`.
     pub fn free(&mut self, address: u64) -> Result<(), MemoryError> {
-        let index = self.starting_at(address).filter(|&index| self.allocations[index].words.is_some());
+        let index = self.starting_at(address).filter(|&index| self.allocations[index].mapped.is_none());
         let index = index.ok_or(MemoryError::NotAllocated { address, bytes: 0 })?;
         let Allocation { span, .. } = self.allocations.remove(index);
         self.used -= span.bytes;
@@ -241,7 +255,10 @@ impl Memory {
     pub fn unwritten(&self, address: u64, element: u64, count: usize) -> Vec<bool> {
         let allocation = self.find_index(address).map(|index| &self.allocations[index]);
         let allocation = allocation.filter(|allocation| !allocation.read_only);
-        allocation.map_or_else(Vec::new, |it| it.written.missing(address - it.span.address, element, count))
+        allocation.map_or_else(Vec::new, |it| {
+            let (written, start) = it.written();
+            written.missing(start + (address - it.span.address), element, count)
+        })
     }
 
     /// Sets `bytes` bytes to `value`.
@@ -274,8 +291,10 @@ impl Memory {
 
     /// The words of the allocation that a part is in, all of which the caller writes.
     fn written_part(&mut self, part: &Part) -> Result<&mut Words, MemoryError> {
-        let Allocation { span, words, written, .. } = &mut self.allocations[part.index];
-        written.mark(part.offset as u64, part.length as u64);
+        let allocation = &mut self.allocations[part.index];
+        let (written, start) = allocation.written();
+        written.mark(start + part.offset as u64, part.length as u64);
+        let Allocation { span, words, .. } = allocation;
         words.as_mut().ok_or(MemoryError::NotAllocated { address: span.address, bytes: span.bytes })
     }
 
@@ -361,7 +380,21 @@ impl Memory {
         let Some(index) = self.find_index(address) else { return self.heap.locate(address, self.allocations.len()) };
         let &Allocation { span, ref words, read_only, .. } = &self.allocations[index];
         let holds = words.is_some() && address - span.address < span.bytes && !(write && read_only);
-        holds.then_some(Located { index, span, base: span.address })
+        holds.then(|| self.located(index))
+    }
+
+    /// Where an allocation is. What is mapped has the same number and the same offsets at all its
+    /// addresses; the numbers are behind those of the allocations and of the heap.
+    #[inline(always)]
+    fn located(&self, index: usize) -> Located {
+        let &Allocation { span, ref mapped, .. } = &self.allocations[index];
+        match mapped {
+            None => Located { index, span, base: span.address },
+            Some(view) => {
+                let index = self.allocations.len() + 1 + view.number();
+                Located { index, span, base: span.address.wrapping_sub(view.start()) }
+            }
+        }
     }
 
     /// The live allocation that all lanes of an access reach, if the access is aligned and
@@ -372,8 +405,8 @@ impl Memory {
             let located = self.heap.locate(lowest, self.allocations.len())?;
             return shape.start_within(lowest, located.span.address, located.span.bytes).map(|_| located);
         }
-        let (index, &Allocation { span, ref words, .. }, _) = self.allocation_of(shape, lowest, write)?;
-        words.is_some().then_some(Located { index, span, base: span.address })
+        let (index, allocation, _) = self.allocation_of(shape, lowest, write)?;
+        allocation.words.is_some().then(|| self.located(index))
     }
 
     /// The value of `width` bytes; 0 if the address is not allocated.
@@ -415,20 +448,22 @@ impl Memory {
     pub(crate) fn written(&self, index: usize) -> Option<&Written> {
         match self.allocations.get(index) {
             Some(allocation) => (!allocation.read_only).then_some(&allocation.written),
-            None => Some(&self.heap.written),
+            None if index == self.allocations.len() => Some(&self.heap.written),
+            None => self.mappable.written(index - self.allocations.len() - 1),
         }
     }
 
     /// Marks the whole allocation at `address` as written.
     pub(crate) fn mark_written(&self, address: u64) {
         if let Some(allocation) = self.find(address, 0) {
-            allocation.written.mark_all();
+            let (written, start) = allocation.written();
+            written.mark(start, allocation.span.bytes);
         }
     }
 
     /// Marks all memory as written: a kernel that ran without checks may have written anywhere.
     pub(crate) fn assume_written(&self) {
-        self.allocations.iter().for_each(|allocation| allocation.written.mark_all());
+        self.allocations.iter().for_each(|allocation| allocation.written().0.mark_all());
         self.heap.written.mark_all();
     }
 

@@ -114,6 +114,33 @@ pub(super) fn fill(words: &mut [AtomicU32], offset: usize, bytes: usize, value: 
     write(words, end, &pattern[..bytes - head - middle]);
 }
 
+/// Copies bytes into words that others may write at the same time: bytes beside these keep their
+/// values.
+pub(super) fn write_shared(words: &[AtomicU32], offset: usize, bytes: &[u8]) {
+    let (head, middle) = parts(offset, bytes.len());
+    let (first, rest) = bytes.split_at(head);
+    let (whole, last) = rest.split_at(middle);
+    let each = |at: usize, bytes: &[u8]| (at..).zip(bytes).for_each(|(at, &byte)| set(words, at, byte));
+    each(offset, first);
+    for (word, from) in words[(offset + head) / 4..].iter().zip(whole.as_chunks::<4>().0) {
+        word.store(u32::from_le_bytes(*from), Relaxed);
+    }
+    each(offset + head + middle, last);
+}
+
+/// Sets bytes of such words.
+pub(super) fn fill_shared(words: &[AtomicU32], offset: usize, bytes: usize, value: u8) {
+    let (head, middle) = parts(offset, bytes);
+    let end = offset + head + middle;
+    (offset..offset + head).chain(end..offset + bytes).for_each(|at| set(words, at, value));
+    words[(offset + head) / 4..end / 4].iter().for_each(|word| word.store(u32::from_le_bytes([value; 4]), Relaxed));
+}
+
+fn set(words: &[AtomicU32], at: usize, value: u8) {
+    let shift = 8 * (at % 4);
+    words[at / 4].modify(|word| word & !(0xff << shift) | u32::from(value) << shift);
+}
+
 /// Calls `each` with every active lane.
 #[inline(always)]
 fn for_lanes(mask: u32, mut each: impl FnMut(usize)) {

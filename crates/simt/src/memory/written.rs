@@ -52,19 +52,6 @@ impl Written {
         });
     }
 
-    /// Marks bytes from `at` on as those of another from `from` on are. All three numbers are
-    /// multiples of 32.
-    pub fn copy(&self, at: u64, other: &Self, from: u64, length: u64) {
-        if other.has(from, length) {
-            return self.mark(at, length);
-        }
-        let Some(marks) = other.bits.get() else { return };
-        let own = &self.bits()[(at / 32) as usize..];
-        for (own, marks) in own.iter().zip(&marks[(from / 32) as usize..]).take((length / 32) as usize) {
-            own.fetch_or(marks.load(Relaxed), Relaxed);
-        }
-    }
-
     /// Marks bytes as not written: they belong to another allocation now.
     pub fn forget(&self, offset: u64, length: u64) {
         let all = if self.whole.swap(false, Relaxed) { u32::MAX } else { 0 };

@@ -1,19 +1,21 @@
-//! The words of an allocation: the simulator's own, or words that a caller owns and has lent, such
-//! as memory of the host that a driver maps. Kernels and the caller share those without copies.
-//! Only launches that are undone use a copy: nothing but a launch that stays writes lent words, so
-//! that what the caller writes meanwhile is never lost.
+//! The words of an allocation: the simulator's own, those of memory that is mapped (`mapped`), or
+//! words that a caller owns and has lent, such as memory of the host that a driver maps. Kernels and
+//! the caller share those without copies. Only launches that are undone use a copy: nothing but a
+//! launch that stays writes lent words, so that what the caller writes meanwhile is never lost.
 
 use std::ops::Deref;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 
 use super::Memory;
+use super::mapped::View;
 use crate::error::MemoryError;
-use crate::memory::words::{self, Word};
+use crate::memory::words;
 
 /// The words of a live allocation.
 pub(super) enum Words {
     Own(Box<[AtomicU32]>),
+    Mapped(View),
     Lent(Lent),
 }
 
@@ -57,6 +59,7 @@ impl Deref for Words {
     fn deref(&self) -> &[AtomicU32] {
         match self {
             Self::Own(words) => words,
+            Self::Mapped(view) => view.words(),
             Self::Lent(lent) if lent.apart.load(Relaxed) => lent.copy(),
             Self::Lent(lent) => lent.words,
         }
@@ -68,7 +71,8 @@ impl Words {
     pub fn write(&mut self, offset: usize, bytes: &[u8]) {
         match self {
             Self::Own(words) => words::write(words, offset, bytes),
-            Self::Lent(lent) => (offset..).zip(bytes).for_each(|(at, &byte)| set(lent.words, at, byte)),
+            Self::Mapped(view) => words::write_shared(view.words(), offset, bytes),
+            Self::Lent(lent) => words::write_shared(lent.words, offset, bytes),
         }
     }
 
@@ -76,15 +80,10 @@ impl Words {
     pub fn fill(&mut self, offset: usize, bytes: usize, value: u8) {
         match self {
             Self::Own(words) => words::fill(words, offset, bytes, value),
-            Self::Lent(lent) => (offset..offset + bytes).for_each(|at| set(lent.words, at, value)),
+            Self::Mapped(view) => words::fill_shared(view.words(), offset, bytes, value),
+            Self::Lent(lent) => words::fill_shared(lent.words, offset, bytes, value),
         }
     }
-}
-
-/// Sets a byte; those beside it keep their values, also if others write them at the same time.
-fn set(words: &[AtomicU32], at: usize, value: u8) {
-    let shift = 8 * (at % 4);
-    words[at / 4].modify(|word| word & !(0xff << shift) | u32::from(value) << shift);
 }
 
 impl Memory {
@@ -94,7 +93,9 @@ impl Memory {
     pub fn lend(&mut self, address: u64, words: &'static [AtomicU32]) -> Result<(), MemoryError> {
         let bytes = 4 * words.len() as u64;
         let allocation = self.starting_at(address).map(|index| &mut self.allocations[index]);
-        let fits = |it: &&mut super::Allocation| it.words.as_deref().is_some_and(|own| own.len() == words.len());
+        let fits = |it: &&mut super::Allocation| {
+            it.mapped.is_none() && it.words.as_deref().is_some_and(|own| own.len() == words.len())
+        };
         let allocation = allocation.filter(fits).ok_or(MemoryError::NotAllocated { address, bytes })?;
         let lent = Lent { words, copy: OnceLock::new(), apart: AtomicBool::new(false) };
         allocation.words = Some(Words::Lent(lent));

@@ -1,22 +1,29 @@
-//! Memory that the host maps: bytes that exist without an address ([`Physical`]) come to addresses
-//! that were reserved, and go from there with their contents. While memory is mapped without
-//! access, the bytes are still the caller's, and an access is a fault.
+//! Memory that the host maps: bytes without an address ([`Physical`]) that have addresses where they
+//! are mapped, whole or in parts, at one address or several. While memory is mapped without access,
+//! an access is a fault.
+//!
+//! All mappings of the same bytes share their words, and what the sanitizer knows of them: it has
+//! one name for each byte ([`Memory::locate`]), so an access at one address races with one at
+//! another. (Copies under way beside the threads are known by their addresses: an access to their
+//! bytes at another address counts only once they have ended.)
+//! A model's caches go by addresses.
 
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::sync::Arc;
+use std::sync::atomic::AtomicU32;
 
 use super::{Allocation, Kept, Memory, Words, zeroed_words};
 use crate::address::AllocationSpan;
 use crate::error::MemoryError;
 use crate::memory::written::Written;
 
-/// Bytes of a page of the host.
+/// Mappings begin at multiples of so many bytes of the memory, and are as long.
 const PAGE: u64 = 4096;
 
-/// Memory of a device without an address: [`Memory::create`].
+/// Memory of a device that has the addresses at which it is mapped: [`Memory::create`].
+#[derive(Debug)]
 pub struct Physical {
+    number: usize,
     bytes: u64,
-    words: Words,
-    written: Written,
 }
 
 impl Physical {
@@ -24,41 +31,56 @@ impl Physical {
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
+}
 
-    /// Cuts memory anew that consists of these parts, one after the other: into parts of so many
-    /// bytes. All are multiples of 4096 bytes, and as many bytes before and after; if not, or if
-    /// the host has no room for a copy, the parts come back as they are.
-    pub fn cut(parts: Vec<Self>, sizes: &[u64]) -> Result<Vec<Self>, Vec<Self>> {
-        let before = parts.iter().map(|part| part.bytes);
-        let fits = before.clone().sum::<u64>() == sizes.iter().sum()
-            && before.chain(sizes.iter().copied()).all(|bytes| bytes.is_multiple_of(PAGE));
-        let zeroed = |&bytes: &u64| bytemuck::try_zeroed_slice_box((bytes / 4) as usize).ok();
-        let made: Option<Vec<Box<[AtomicU32]>>> = sizes.iter().filter(|_| fits).map(zeroed).collect();
-        let Some(mut made) = made.filter(|_| fits) else { return Err(parts) };
-        let pages = parts.iter().flat_map(|part| part.words.chunks(PAGE as usize / 4));
-        for (to, from) in made.iter_mut().flat_map(|words| words.chunks_mut(PAGE as usize / 4)).zip(pages) {
-            // The operating system commits no memory for pages that nobody has used.
-            if from.iter().fold(0, |all, word| all | word.load(Relaxed)) != 0 {
-                to.iter_mut().zip(from).for_each(|(to, from)| *to.get_mut() = from.load(Relaxed));
-            }
-        }
-        let mut start = 0;
-        let parts = made.into_iter().zip(sizes).map(|(words, &bytes)| {
-            let (written, mut at) = (Written::new(bytes), 0);
-            for part in &parts {
-                let (from, end) = (start.max(at), (start + bytes).min(at + part.bytes));
-                if from < end {
-                    written.copy(from - start, &part.written, from - at, end - from);
-                }
-                at += part.bytes;
-            }
-            if written.has(0, bytes) {
-                written.mark_all();
-            }
-            start += bytes;
-            Self { bytes, words: Words::Own(words), written }
-        });
-        Ok(parts.collect())
+/// The bytes of a [`Physical`].
+struct Bytes {
+    number: usize,
+    words: Box<[AtomicU32]>,
+    written: Written,
+}
+
+/// All that can be mapped, by number.
+#[derive(Default)]
+pub(super) struct Mappable {
+    all: Vec<Option<Arc<Bytes>>>,
+    unused: Vec<usize>,
+}
+
+impl Mappable {
+    /// Which bytes have been written.
+    pub fn written(&self, number: usize) -> Option<&Written> {
+        self.all.get(number)?.as_ref().map(|bytes| &bytes.written)
+    }
+}
+
+/// What a mapping shows.
+#[derive(Clone)]
+pub(super) struct View {
+    of: Arc<Bytes>,
+    first: usize,
+    words: usize,
+}
+
+impl View {
+    #[inline(always)]
+    pub fn words(&self) -> &[AtomicU32] {
+        &self.of.words[self.first..self.first + self.words]
+    }
+
+    /// The number of what is mapped.
+    pub fn number(&self) -> usize {
+        self.of.number
+    }
+
+    /// Where in it the mapping begins, in bytes.
+    pub fn start(&self) -> u64 {
+        4 * self.first as u64
+    }
+
+    /// Which bytes of what is mapped have been written, and where among them the mapping begins.
+    pub fn written(&self) -> (&Written, u64) {
+        (&self.of.written, self.start())
     }
 }
 
@@ -78,73 +100,97 @@ impl Memory {
         self.check_room(bytes)?;
         let words = zeroed_words(bytes)?;
         self.used += bytes;
-        Ok(Physical { bytes, words, written: Written::new(bytes) })
+        let Mappable { all, unused } = &mut self.mappable;
+        let number = unused.pop().unwrap_or(all.len());
+        all.resize(all.len().max(number + 1), None);
+        all[number] = Some(Arc::new(Bytes { number, words, written: Written::new(bytes) }));
+        Ok(Physical { number, bytes })
     }
 
-    /// Ends memory that is mapped nowhere.
-    pub fn destroy(&mut self, physical: Physical) {
-        self.used -= physical.bytes;
+    /// Ends memory that is mapped nowhere. If it is, its bytes stay.
+    pub fn destroy(&mut self, Physical { number, bytes }: Physical) {
+        self.used -= bytes;
+        let Mappable { all, unused } = &mut self.mappable;
+        // While it is mapped, no other memory gets its number.
+        if let Some(place) = all.get_mut(number)
+            && place.take_if(|bytes| Arc::strong_count(bytes) == 1).is_some()
+        {
+            unused.push(number);
+        }
     }
 
-    /// Maps so many bytes without access, at addresses that were reserved and where nothing is
-    /// mapped.
-    pub fn map(&mut self, address: u64, bytes: u64) -> Result<(), MemoryError> {
+    /// Maps so many bytes of memory without access, from an offset in it on, at addresses that were
+    /// reserved and where nothing is mapped.
+    pub fn map(&mut self, address: u64, bytes: u64, of: &Physical, offset: u64) -> Result<(), MemoryError> {
         let end = address.checked_add(bytes).filter(|&end| self.has_given(address) && self.has_given(end - 1));
         let is_taken = |end: u64| {
             let first = self.allocations.partition_point(|it| it.span.address + it.span.bytes <= address);
             self.allocations.get(first).is_some_and(|it| it.span.address < end)
         };
-        let Some(end) = end.filter(|&end| !is_taken(end)) else {
+        let fits = [offset, bytes].iter().all(|it| it.is_multiple_of(PAGE))
+            && offset.checked_add(bytes).is_some_and(|end| end <= of.bytes);
+        let of = self.mappable.all.get(of.number).cloned().flatten().filter(|_| fits);
+        let (Some(end), Some(of)) = (end.filter(|&end| !is_taken(end)), of) else {
             return Err(MemoryError::NotAllocated { address, bytes });
         };
         // What was mapped there before.
         self.addresses.forget(address..end);
         let span = AllocationSpan { address, bytes };
-        let (written, kept) = (Written::new(bytes), Kept::default());
-        self.add(Allocation { span, words: None, read_only: false, written, kept });
+        let mapped = Some(View { of, first: (offset / 4) as usize, words: (bytes / 4) as usize });
+        let (written, kept) = (Written::default(), Kept::default());
+        self.add(Allocation { span, words: None, mapped, read_only: false, written, kept });
         Ok(())
     }
 
-    /// Gives access to what is mapped at an address without it: these bytes, of which there are as
-    /// many.
-    pub fn give_access(&mut self, address: u64, physical: Physical, read_only: bool) -> Result<(), Physical> {
-        let Some(mapped) = self.mapped(address).filter(|it| it.words.is_none() && it.span.bytes == physical.bytes)
-        else {
-            return Err(physical);
-        };
-        mapped.words = Some(physical.words);
-        (mapped.written, mapped.read_only) = (physical.written, read_only);
-        Ok(())
-    }
-
-    /// Takes the bytes that are mapped at an address, which stays mapped without access.
-    pub fn take_access(&mut self, address: u64) -> Option<Physical> {
+    /// Gives access to what is mapped at an address.
+    pub fn give_access(&mut self, address: u64, read_only: bool) -> Result<(), MemoryError> {
         let mapped = self.mapped(address)?;
-        let words = mapped.words.take()?;
-        let bytes = mapped.span.bytes;
-        Some(Physical { bytes, words, written: std::mem::take(&mut mapped.written) })
+        mapped.words = mapped.mapped.clone().map(Words::Mapped);
+        mapped.read_only = read_only;
+        Ok(())
     }
 
-    /// Ends a mapping without access: from then on accesses are to memory that was freed.
-    pub fn unmap(&mut self, address: u64) {
-        if let Some(index) = self.starting_at(address).filter(|&index| self.allocations[index].words.is_none()) {
-            let Allocation { span, .. } = self.allocations.remove(index);
-            self.addresses.remember(span);
+    /// Takes the access to what is mapped at an address.
+    pub fn take_access(&mut self, address: u64) -> Result<(), MemoryError> {
+        self.mapped(address)?.words = None;
+        Ok(())
+    }
+
+    /// Ends the mapping that begins at an address: from then on accesses are to memory that was
+    /// freed.
+    pub fn unmap(&mut self, address: u64) -> Result<(), MemoryError> {
+        self.mapped(address)?;
+        if let Some(index) = self.starting_at(address) {
+            self.addresses.remember(self.allocations.remove(index).span);
         }
+        Ok(())
     }
 
-    fn mapped(&mut self, address: u64) -> Option<&mut Allocation> {
-        let index = self.starting_at(address)?;
-        self.allocations.get_mut(index)
+    /// The mapping that begins at an address.
+    fn mapped(&mut self, address: u64) -> Result<&mut Allocation, MemoryError> {
+        let mapped = self.starting_at(address).map(|index| &mut self.allocations[index]);
+        mapped.filter(|it| it.mapped.is_some()).ok_or(MemoryError::NotAllocated { address, bytes: 0 })
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::address::AccessFaultKind;
+    use crate::address::{Access, AccessFaultKind};
 
     const PART: u64 = 1 << 21;
+
+    /// So many bytes, from an offset on, mapped at an address with access.
+    fn map(memory: &mut Memory, address: u64, bytes: u64, of: &Physical, offset: u64) {
+        memory.map(address, bytes, of, offset).unwrap();
+        memory.give_access(address, false).unwrap();
+    }
+
+    fn held<const BYTES: usize>(memory: &Memory, address: u64) -> [u8; BYTES] {
+        let mut bytes = [9; BYTES];
+        memory.read(address, &mut bytes).unwrap();
+        bytes
+    }
 
     #[test]
     fn bytes_go_from_one_address_to_another() {
@@ -155,55 +201,86 @@ mod tests {
         assert!(matches!(kind(&memory, base), AccessFaultKind::OutOfBounds { .. }));
         let physical = memory.create(PART).unwrap();
         assert_eq!((memory.used(), physical.bytes()), (PART, PART));
-        memory.map(base, PART).unwrap();
+        memory.map(base, PART, &physical, 0).unwrap();
         assert!(matches!(kind(&memory, base), AccessFaultKind::NoAccess { .. }));
-        assert!(memory.write(base, &[1]).is_err() && memory.map(base + PART / 2, PART).is_err());
-        assert!(memory.give_access(base, physical, false).is_ok());
+        assert!(memory.write(base, &[1]).is_err() && memory.map(base + PART / 2, PART, &physical, 0).is_err());
+        memory.give_access(base, false).unwrap();
         memory.write(base + 8, &[1, 2, 3, 4]).unwrap();
-        let physical = memory.take_access(base).unwrap();
-        assert!(memory.take_access(base).is_none());
+        assert!(memory.free(base).is_err());
+        memory.take_access(base).unwrap();
         assert!(matches!(kind(&memory, base), AccessFaultKind::NoAccess { .. }));
-        memory.unmap(base);
+        memory.unmap(base).unwrap();
         assert!(matches!(kind(&memory, base), AccessFaultKind::Freed { .. }));
         // Elsewhere, with what it holds; to be read alone.
-        memory.map(base + PART, PART).unwrap();
-        assert!(memory.give_access(base + PART, physical, true).is_ok());
+        memory.map(base + PART, PART, &physical, 0).unwrap();
+        memory.give_access(base + PART, true).unwrap();
         assert!(matches!(kind(&memory, base + PART), AccessFaultKind::ReadOnly { .. }));
-        let mut bytes = [0; 4];
-        memory.read(base + PART + 8, &mut bytes).unwrap();
-        assert_eq!(bytes, [1, 2, 3, 4]);
-        let physical = memory.take_access(base + PART).unwrap();
+        assert_eq!(held(&memory, base + PART + 8), [1, 2, 3, 4]);
+        memory.unmap(base + PART).unwrap();
         memory.destroy(physical);
-        assert_eq!(memory.used(), 0);
+        assert_eq!((memory.used(), memory.unmap(base + PART).is_err()), (0, true));
+    }
+
+    /// A ring: its bytes are there twice, one after the other.
+    #[test]
+    fn what_is_mapped_twice_is_the_same() {
+        let mut memory = Memory::new(4 * PART);
+        let base = memory.reserve(4 * PART, PART).unwrap();
+        let ring = memory.create(2 * PART).unwrap();
+        map(&mut memory, base, 2 * PART, &ring, 0);
+        memory.map(base + 2 * PART, 2 * PART, &ring, 0).unwrap();
+        memory.give_access(base + 2 * PART, true).unwrap();
+        memory.write(base + 2 * PART - 2, &[1, 2]).unwrap();
+        memory.fill(base, 3, 5).unwrap();
+        assert_eq!(held(&memory, base + 2 * PART - 3), [0, 1, 2, 5, 5, 5, 0]);
+        assert_eq!(held(&memory, base + 4 * PART - 3), [0, 1, 2]);
+        assert!(memory.check(base + 2 * PART, 4, true).is_err() && memory.used() == 2 * PART);
+        // The sanitizer's name for a byte, and what was written.
+        let name = |at: u64| {
+            let found = memory.locate(at, false).unwrap();
+            assert!(found.span.address <= at && at - found.span.address < found.span.bytes);
+            (found.index, at.wrapping_sub(found.base))
+        };
+        for offset in [0, 3, PART, 2 * PART - 4] {
+            assert_eq!(name(base + offset), name(base + 2 * PART + offset));
+            assert_eq!(name(base + offset).1, offset);
+        }
+        let (index, _) = name(base);
+        assert!(index > memory.allocations().count());
+        let written = memory.written(index).unwrap();
+        assert!(written.has(0, 3) && !written.has(3, 1) && written.has(2 * PART - 2, 2) && !written.has(PART, 1));
+        // Stores of a kernel that are undone, at both addresses.
+        memory.give_access(base + 2 * PART, false).unwrap();
+        let undone = memory.undone(|| {
+            for (at, value) in [(base, 7), (base + 2 * PART, 8), (base + 4, 9)] {
+                memory.store_each(&Access::new(1, &[at; 32], 4), &[[value; 32]]).unwrap();
+            }
+            [base, base + 2 * PART + 4].map(|at| memory.value(at, 4))
+        });
+        assert_eq!(undone, Some([8, 9]));
+        assert_eq!([base, base + 2 * PART].map(|at| memory.value(at, 8)), [0x0005_0505; 2]);
+        // The number is another's once the last mapping is gone.
+        memory.unmap(base).unwrap();
+        memory.destroy(ring);
+        assert_eq!(held(&memory, base + 4 * PART - 3), [0, 1, 2]);
+        let other = memory.create(PART).unwrap();
+        map(&mut memory, base, PART, &other, 0);
+        assert_ne!(memory.locate(base, false).unwrap().index, memory.locate(base + 2 * PART, false).unwrap().index);
     }
 
     #[test]
-    fn memory_is_cut_and_joined_with_what_it_holds() {
+    fn memory_is_mapped_in_parts() {
         let mut memory = Memory::new(4 * PART);
-        let base = memory.reserve(4 * PART, PART).unwrap();
+        let base = memory.reserve(8 * PART, PART).unwrap();
         let all = memory.create(4 * PART).unwrap();
-        memory.map(base, 4 * PART).unwrap();
-        assert!(memory.give_access(base, all, false).is_ok());
+        map(&mut memory, base, 3 * PART, &all, PART);
         memory.write(base + PART - 2, &[1, 2, 3, 4]).unwrap();
-        memory.fill(base + 2 * PART, 2 * PART, 5).unwrap();
-        let all = memory.take_access(base).unwrap();
-        memory.unmap(base);
-        let parts = Physical::cut(vec![all], &[PART, PART, 2 * PART]).ok().unwrap();
-        assert_eq!(parts.iter().map(Physical::bytes).collect::<Vec<_>>(), [PART, PART, 2 * PART]);
-        let written = |physical: &Physical, at| physical.written.has(at, 2);
-        assert_eq!([PART - 4, PART - 2].map(|at| written(&parts[0], at)), [false, true]);
-        assert_eq!([0, 2].map(|at| written(&parts[1], at)), [true, false]);
-        assert_eq!([0, 2 * PART - 2].map(|at| written(&parts[2], at)), [true, true]);
-        let wrong = [vec![4 * PART + 4096], vec![4 * PART - 2048, 2048], vec![PART]];
-        let parts = wrong.into_iter().fold(parts, |parts, sizes| Physical::cut(parts, &sizes).err().unwrap());
-        let joined = Physical::cut(parts, &[4 * PART]).ok().unwrap().remove(0);
-        let marks = [0, PART - 4, PART - 2, PART, PART + 2, 2 * PART, 4 * PART - 2].map(|at| written(&joined, at));
-        assert_eq!(marks, [false, false, true, true, false, true, true]);
-        memory.map(base, 4 * PART).unwrap();
-        assert!(memory.give_access(base, joined, false).is_ok());
-        let mut bytes = [9; 6];
-        memory.read(base + PART - 3, &mut bytes).unwrap();
-        assert_eq!((bytes, memory.value(base + 4 * PART - 4, 4)), ([0, 1, 2, 3, 4, 0], 0x0505_0505));
+        map(&mut memory, base + 4 * PART, 4 * PART, &all, 0);
+        assert_eq!(held(&memory, base + 6 * PART - 3), [0, 1, 2, 3, 4, 0]);
+        assert_eq!(memory.unwritten(base + 6 * PART - 3, 1, 6), [true, false, false, false, false, true]);
+        for (bytes, offset) in [(4 * PART, PART), (PART, 4 * PART), (PART, 2), (PART - 4, 0), (PART, u64::MAX - 4095)] {
+            assert!(memory.map(base + 3 * PART, bytes, &all, offset).is_err(), "{bytes} {offset}");
+        }
     }
 
     #[test]
@@ -213,18 +290,14 @@ mod tests {
         let base = memory.reserve(3 * PART, PART).unwrap();
         for part in [1, 0] {
             let physical = memory.create(PART).unwrap();
-            memory.map(base + part * PART, PART).unwrap();
-            assert!(memory.give_access(base + part * PART, physical, false).is_ok());
+            map(&mut memory, base + part * PART, PART, &physical, 0);
         }
         memory.fill(base, 2 * PART, 7).unwrap();
         memory.write(base + PART - 2, &[1, 2, 3, 4]).unwrap();
-        let mut bytes = [0; 6];
-        memory.read(base + PART - 3, &mut bytes).unwrap();
-        assert_eq!(bytes, [7, 1, 2, 3, 4, 7]);
+        assert_eq!(held(&memory, base + PART - 3), [7, 1, 2, 3, 4, 7]);
         // Beyond the second there is nothing, and nothing is written.
         assert!(memory.write(base + 2 * PART - 1, &[9, 9]).is_err());
-        memory.read(base + 2 * PART - 1, &mut bytes[..1]).unwrap();
-        assert_eq!(bytes[0], 7);
+        assert_eq!(held(&memory, base + 2 * PART - 1), [7]);
         assert!(after < base && memory.allocate(8).unwrap() > base + 3 * PART);
     }
 
@@ -234,6 +307,7 @@ mod tests {
         assert!(memory.reserve(1 << 43, PART).is_none() && memory.reserve(u64::MAX, PART).is_none());
         assert!(memory.reserve(PART, 1 << 63).is_none());
         assert!(matches!(memory.create(2 * PART), Err(MemoryError::OutOfMemory { .. })));
-        assert!(memory.map(u64::MAX - 1, 4).is_err());
+        let physical = memory.create(PART).unwrap();
+        assert!(memory.map(u64::MAX - 1, 4096, &physical, 0).is_err());
     }
 }

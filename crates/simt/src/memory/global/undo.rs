@@ -106,7 +106,8 @@ impl Drop for Undoing<'_> {
     fn drop(&mut self) {
         let Self { memory, heap: (heap, chunks), .. } = self;
         memory.undo.active.store(false, Ordering::Relaxed);
-        for Page { allocation, number, words: before } in memory.undo.pages().drain(..) {
+        // The first last: a page that is mapped at two addresses may be there twice.
+        for Page { allocation, number, words: before } in memory.undo.pages().drain(..).rev() {
             let Allocation { words: Some(words), kept, .. } = &memory.allocations[allocation] else { continue };
             let (bits, bit) = kept.bit(number, words.len());
             bits.fetch_and(!bit, Ordering::Relaxed);
