@@ -2,13 +2,14 @@
 //! driver, and the remedy. It only looks at files: those that the command names and, of a command
 //! of cargo, the manifest in the current folder.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use coalesce_driver::image::contents;
-use toml::Table;
+use toml::{Table, Value};
 
 use crate::library;
 
@@ -91,20 +92,29 @@ pub fn main(options: &Options) -> Result<u8, String> {
     Ok(findings.iter().any(|finding| matches!(finding, Finding::Blocks(_))).into())
 }
 
-/// The command, or what runs the script or the package that stands in its place; nothing runs a
-/// library.
+/// The command, or what runs the script or the package that stands in its place, as a shell takes
+/// it; nothing runs a library.
 fn runnable(command: &[OsString]) -> Option<String> {
-    let text = command.iter().map(|part| part.to_string_lossy()).collect::<Vec<_>>().join(" ");
-    let [file] = command else { return Some(text) };
-    let name = Path::new(file).file_name().unwrap_or_default().to_string_lossy();
-    if name.ends_with(".so") || name.contains(".so.") {
-        return None;
+    let mut words: Vec<String> = command.iter().map(|part| wording::shell_word(&part.to_string_lossy())).collect();
+    let path = Path::new(command.first()?);
+    let is_here = path.components().count() == 1 && path.is_file();
+    if let [word] = &words[..] {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        if name.ends_with(".so") || name.contains(".so.") {
+            return None;
+        }
+        if name == MANIFEST {
+            let elsewhere = if is_here { String::new() } else { format!(" --manifest-path {word}") };
+            return Some(format!("cargo run{elsewhere}"));
+        }
+        if name.ends_with(".py") {
+            return Some(format!("python {word}"));
+        }
     }
-    Some(match name == MANIFEST {
-        true => "cargo run".to_owned(),
-        false if name.ends_with(".py") => format!("python {text}"),
-        false => text,
-    })
+    if is_here {
+        words[0] = format!("./{}", words[0]);
+    }
+    Some(words.join(" "))
 }
 
 /// The files that a command names: the program, and those of its arguments that are files.
@@ -235,17 +245,43 @@ fn of_script(bytes: &[u8]) -> Vec<Finding> {
 
 /// The manifest of a Rust package.
 fn of_manifest(path: &Path, text: &str) -> Result<Vec<Finding>, String> {
-    let manifest: Table =
-        text.parse().map_err(|error: toml::de::Error| format!("{}: {}", path.display(), error.message()))?;
-    let get = |names: &[&str]| {
-        names.iter().try_fold(&manifest, |table, name| table.get(*name)?.as_table()).cloned().unwrap_or_default()
+    let manifest = table(path, text)?;
+    let root = match manifest.contains_key("workspace") {
+        true => manifest.clone(),
+        false => workspace_of(path, &manifest)?.unwrap_or_default(),
     };
-    let mut all = get(&["dependencies"]);
-    all.extend(get(&["dev-dependencies"]));
-    let patches = get(&["patch", "crates-io"]);
+    Ok(of_package(&manifest, &root))
+}
+
+fn table(path: &Path, text: &str) -> Result<Table, String> {
+    text.parse().map_err(|error: toml::de::Error| format!("{}: {}", path.display(), error.message()))
+}
+
+/// The manifest of the workspace that a package is in: the one that it names, or the nearest above.
+fn workspace_of(path: &Path, manifest: &Table) -> Result<Option<Table>, String> {
+    let folder = std::path::absolute(path).ok().and_then(|path| path.parent().map(Path::to_owned)).unwrap_or_default();
+    let named = manifest.get("package").and_then(|package| package.get("workspace")?.as_str());
+    let candidates: Vec<PathBuf> = match named {
+        Some(named) => vec![folder.join(named)],
+        None => folder.ancestors().skip(1).map(Path::to_owned).collect(),
+    };
+    for file in candidates.into_iter().map(|folder| folder.join(MANIFEST)) {
+        let Ok(text) = std::fs::read_to_string(&file) else { continue };
+        let found = table(&file, &text)?;
+        if found.contains_key("workspace") {
+            return Ok(Some(found));
+        }
+    }
+    Ok(None)
+}
+
+/// What a manifest, and that of its workspace, say of a package's dependencies.
+fn of_package(manifest: &Table, root: &Table) -> Vec<Finding> {
+    let all = dependencies(manifest, root);
+    let is_patched = |name: &str| [root, manifest].iter().any(|it| inner(it, &["patch", "crates-io", name]).is_some());
     let mut findings = Vec::new();
     if all.contains_key("cust") {
-        findings.push(match ["cust_raw", "find_cuda_helper"].iter().all(|name| patches.contains_key(*name)) {
+        findings.push(match ["cust_raw", "find_cuda_helper"].into_iter().all(is_patched) {
             true => Finding::Fine("cust runs, if the program calls `cust_raw::load()` before all else".to_owned()),
             false => Finding::Blocks(
                 "cust asks for the CUDA toolkit when it is built: add `cust_raw` and the section [patch.crates-io] that \
@@ -255,10 +291,7 @@ fn of_manifest(path: &Path, text: &str) -> Result<Vec<Finding>, String> {
         });
     }
     if let Some(cudarc) = all.get("cudarc") {
-        let has = |feature: &str| {
-            let features = cudarc.get("features").and_then(toml::Value::as_array);
-            features.is_some_and(|features| features.iter().any(|it| it.as_str() == Some(feature)))
-        };
+        let has = |feature: &str| cudarc.iter().flat_map(|value| features(value)).any(|it| it == feature);
         let dynamic = has("dynamic-loading") || has("fallback-dynamic-loading");
         findings.push(match dynamic {
             true => Finding::Fine("cudarc looks for the driver when the program runs".to_owned()),
@@ -275,7 +308,40 @@ fn of_manifest(path: &Path, text: &str) -> Result<Vec<Finding>, String> {
     if findings.is_empty() {
         findings.push(Finding::Nothing("it depends on no package that is known to use CUDA's driver".to_owned()));
     }
-    Ok(findings)
+    findings
+}
+
+fn inner<'t>(table: &'t Table, names: &[&str]) -> Option<&'t Table> {
+    names.iter().try_fold(table, |table, name| table.get(*name)?.as_table())
+}
+
+fn features(dependency: &Value) -> impl Iterator<Item = &str> {
+    dependency.get("features").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
+}
+
+/// What is said of each package that a manifest depends on, on some system, by the package's name:
+/// with what the workspace says of it. A workspace alone depends on what it lists.
+fn dependencies<'t>(manifest: &'t Table, root: &'t Table) -> BTreeMap<&'t str, Vec<&'t Value>> {
+    let targets = inner(manifest, &["target"]).into_iter().flat_map(Table::values).filter_map(Value::as_table);
+    let kinds = ["dependencies", "dev-dependencies", "build-dependencies"];
+    let mut lists: Vec<&Table> = [manifest]
+        .into_iter()
+        .chain(targets)
+        .flat_map(|table| kinds.map(|kind| inner(table, &[kind])))
+        .flatten()
+        .collect();
+    let shared = inner(root, &["workspace", "dependencies"]);
+    if manifest.contains_key("workspace") && !manifest.contains_key("package") {
+        lists.extend(shared);
+    }
+    let mut all: BTreeMap<&str, Vec<&Value>> = BTreeMap::new();
+    for (name, value) in lists.into_iter().flatten() {
+        let inherits = value.get("workspace").and_then(Value::as_bool) == Some(true);
+        let inherited = shared.filter(|_| inherits).and_then(|shared| shared.get(name));
+        let renamed = [Some(value), inherited].into_iter().flatten().find_map(|value| value.get("package")?.as_str());
+        all.entry(renamed.unwrap_or(name)).or_default().extend([Some(value), inherited].into_iter().flatten());
+    }
+    all
 }
 
 #[cfg(test)]
@@ -294,7 +360,8 @@ mod tests {
 
     #[test]
     fn manifests_are_judged_by_their_dependencies() {
-        let said = |text: &str| of_manifest(Path::new(MANIFEST), text);
+        // In no workspace.
+        let said = |text: &str| of_manifest(Path::new("/Cargo.toml"), text);
         let cust = "[dependencies]\ncust = { version = \"0.3.2\" }\ncust_raw = \"*\"\n";
         assert!(matches!(&said(cust).unwrap()[..], [Finding::Blocks(say)] if say.contains("[patch.crates-io]")));
         let patch = "[patch.crates-io]\ncust_raw = { path = \"a\" }\nfind_cuda_helper = { path = \"b\" }\n";
@@ -303,7 +370,32 @@ mod tests {
         assert!(matches!(&cudarc(", features = [\"dynamic-loading\"]").unwrap()[..], [Finding::Fine(_)]));
         assert!(matches!(&cudarc("").unwrap()[..], [Finding::Note(_)]));
         assert!(matches!(&said("[package]\n").unwrap()[..], [Finding::Nothing(_)]));
-        assert!(said("[package").unwrap_err().starts_with("Cargo.toml: "));
+        assert!(said("[package").unwrap_err().starts_with("/Cargo.toml: "));
+    }
+
+    #[test]
+    fn dependencies_are_found_wherever_a_manifest_has_them() {
+        let said = |manifest: &str, root: &str| of_package(&manifest.parse().unwrap(), &root.parse().unwrap());
+        let cust = "cust = \"0.3.2\"\n";
+        for list in [
+            "target.'cfg(unix)'.dependencies",
+            "target.x86_64-unknown-linux-gnu.dev-dependencies",
+            "build-dependencies",
+        ] {
+            assert!(matches!(&said(&format!("[package]\n[{list}]\n{cust}"), "")[..], [Finding::Blocks(_)]), "{list}");
+        }
+        // The workspace has the version, the features and the patch; a package its own features.
+        let inherits = "[package]\n[dependencies]\ngpu = { workspace = true }\n";
+        let root = "[workspace.dependencies]\ngpu = { package = \"cudarc\", version = \"0.19\", features = [\"dynamic-loading\"] }\n";
+        assert!(matches!(&said(inherits, root)[..], [Finding::Fine(say)] if say.contains("cudarc")));
+        assert!(matches!(&said("[package]\n", root)[..], [Finding::Nothing(_)]));
+        let features = "[package]\n[dependencies]\ncudarc = { workspace = true, features = [\"dynamic-loading\"] }\n";
+        assert!(matches!(&said(features, "[workspace.dependencies]\ncudarc = \"0.19\"\n")[..], [Finding::Fine(_)]));
+        let patch =
+            "[workspace]\n[patch.crates-io]\ncust_raw = { path = \"a\" }\nfind_cuda_helper = { path = \"b\" }\n";
+        assert!(matches!(&said(&format!("[package]\n[dependencies]\n{cust}"), patch)[..], [Finding::Fine(_)]));
+        // A workspace without a package.
+        assert!(matches!(&said(root, root)[..], [Finding::Fine(_)]));
     }
 
     #[test]
@@ -311,7 +403,12 @@ mod tests {
         let of = |command: &[&str]| runnable(&command.iter().map(OsString::from).collect::<Vec<_>>());
         assert_eq!(of(&["python", "a.py", "3"]).as_deref(), Some("python a.py 3"));
         assert_eq!(of(&["b/a.py"]).as_deref(), Some("python b/a.py"));
-        assert_eq!(of(&["b/Cargo.toml"]).as_deref(), Some("cargo run"));
+        assert_eq!(of(&["python", "my file.py", "it's", ""]).as_deref(), Some("python 'my file.py' 'it'\\''s' ''"));
+        assert_eq!(of(&["b c/a.py"]).as_deref(), Some("python 'b c/a.py'"));
+        // This package's own manifest.
+        assert_eq!(of(&["Cargo.toml"]).as_deref(), Some("cargo run"));
+        assert_eq!(of(&["b/Cargo.toml"]).as_deref(), Some("cargo run --manifest-path b/Cargo.toml"));
+        assert_eq!(of(&["build.rs", "a b"]).as_deref(), Some("./build.rs 'a b'"));
         assert_eq!([of(&["./program"]).as_deref(), of(&["libk.so.1"]).as_deref()], [Some("./program"), None]);
     }
 

@@ -314,7 +314,7 @@ fn a_planted_race_is_found_with_its_line() {
 fn a_fault_stops_is_skipped_or_waits() {
     let (report, messages, code) = ran(run(&[], "fault"));
     assert!(code == 1 && report.contains("statuses: (700, 700, 700)"), "{report}{messages}");
-    assert!(report.contains("; stopped: ") && messages.contains("out of bounds"), "{report}{messages}");
+    assert!(report.contains("; stopped: out of bounds") && messages.contains("out of bounds"), "{report}{messages}");
     let (report, messages, code) = ran(run(&["--fault", "continue"], "fault"));
     assert!(code == 1 && report.contains("statuses: (0, 0, 0)"), "{report}{messages}");
     assert!(messages.contains("out of bounds"), "{messages}");
@@ -633,6 +633,14 @@ fn a_doctor_says_what_is_in_the_way() {
         let (said, _, code) = ran(command);
         assert!(code == 1 && said.contains("Cargo.toml: cust asks for the CUDA toolkit"), "{said}");
     }
+    // A package of a workspace, whose manifest is above.
+    let member = folder.path().join("member");
+    std::fs::create_dir(&member).expect("the folder is made");
+    file("Cargo.toml", "[workspace]\nmembers = [\"member\"]\n[workspace.dependencies]\nrustacuda = \"0.1\"\n");
+    let manifest = file("member/Cargo.toml", "[package]\n[dependencies]\nrustacuda.workspace = true\n");
+    let (said, _, code) = ran(coalesce(&["doctor", &manifest]));
+    assert!(code == 0 && said.contains("member/Cargo.toml: rustacuda runs"), "{said}");
+    assert!(said.contains("\nRun it: coalesce run -- cargo run --manifest-path "), "{said}");
     let (said, _, code) = ran(coalesce(&["doctor", "true"]));
     assert!(code == 0 && said.contains("names no part of CUDA"), "{said}");
 }
