@@ -14,7 +14,7 @@ const POINTS: [(&str, &[&str]); 27] = [
     (
         "launch",
         &[
-            "an H200 needs 11.5 KiB in flight per multiprocessor",
+            "the H200 needs 11.5 KiB in flight per multiprocessor",
             "% of latency",
             "x bandwidth",
             "277 ############################",
@@ -169,7 +169,7 @@ const POINTS: [(&str, &[&str]); 27] = [
         &[
             "At 12.5 % occupancy, a block that loads a tile and then uses it has 8 KiB in flight and reaches a predicted 981 GB/s;",
             "with four stages it has 24 KiB and reaches 1566; four blocks have 32 and reach 1691.",
-            "two to three times the 11.5 KiB of Little's law (latency x bandwidth).",
+            "Little's law (latency x bandwidth) asks for 11.5 KiB; measured, an H200 takes two to three times what the law says.",
             "load 4 32.0 277 50.0 % 8 28 1081344 1691",
             "async-4 1 24.0 208 12.5 % 32 28 1271424 1566",
         ],
@@ -195,6 +195,32 @@ const LEFT_OUT: [(&str, &str, &str); 5] = [
     ("constant --size 2048", "gamma:", "--gamma --lookup"),
     ("banks", "structure-of-3", "--all"),
 ];
+
+#[test]
+fn order_says_on_each_model_what_its_rows_show() {
+    let small = "--m 64 --n 64 --k 64 --passes 2";
+    for (command, said) in [
+        (
+            format!("{small} --entries 65536 --device sim:hopper"),
+            "The factors fit in L2: each order of tiles reads 32.0 KiB from DRAM. The table stays in L2 beside a stream: with a \
+             hint or without, its passes read 768 KiB from DRAM. Without --device, models of GPUs whose L2 is smaller show",
+        ),
+        (
+            format!("{small} --entries 2097152 --device sim:turing"),
+            "Passes over a table beside a stream read 32.0 MiB from DRAM: the stream drives the table out. L2 has no priorities \
+             before compute capability 8.0.",
+        ),
+        (
+            "--table --evict-first --device sim".to_owned(),
+            "read 128 MiB from DRAM, and 80.0 MiB if L2 evicts the stream first.",
+        ),
+    ] {
+        let output = host(&format!("order {command}")).assert().success().get_output().clone();
+        let text = String::from_utf8(output.stdout).expect("UTF-8");
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(text.contains(said), "{command}: {text}");
+    }
+}
 
 #[test]
 fn rows_without_the_point_are_there_by_their_flags_and_in_the_legend() {

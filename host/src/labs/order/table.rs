@@ -128,6 +128,24 @@ pub(super) const FIRST: FirstScreen = FirstScreen {
     left_out: &[],
 };
 
+/// What the models show that stand in for the simulator without one.
+const BOTH: Conclusion = Conclusion::new(
+    "Blocks that run together should share rows and columns: in squares they read {} from DRAM, along a curve {}, row by row {}.{} \
+     Passes over a table beside a stream read {} from DRAM; {} if L2 \
+     evicts the stream first, {} with a window. Evicting the table last changes nothing by itself: {}.",
+    &[
+        Of(SQUARES, &DRAM_READ),
+        Of(CURVE, &DRAM_READ),
+        Of(ROWS, &DRAM_READ),
+        Whole(waits),
+        Of(PLAIN, &DRAM_READ),
+        Of(FIRST_OUT, &DRAM_READ),
+        Of(WINDOW, &DRAM_READ),
+        Of(LAST_OUT, &DRAM_READ),
+    ],
+)
+.holds(&[Holds::More(2, 0), Holds::More(2, 1), Holds::More(4, 5), Holds::More(4, 6), Holds::Same(4, 7)]);
+
 pub(super) const CONCLUSIONS: &[Conclusion] = &[
     Conclusion::new(
         "In squares the product is {} as row by row, along the curve {}{}. If the stream is to leave L2 first, the passes over the table \
@@ -141,33 +159,61 @@ pub(super) const CONCLUSIONS: &[Conclusion] = &[
             AsFast(LAST_OUT, PLAIN),
         ],
     ),
-    Conclusion::new(
-        "Blocks that run together should share rows and columns: in squares they read {} from DRAM, along a curve {}, row by row {}.{} \
-         Passes over a table beside a stream read {} from DRAM; {} if L2 \
-         evicts the stream first, {} with a window. Evicting the table last changes nothing by itself: {}.",
-        &[
-            Of(SQUARES, &DRAM_READ),
-            Of(CURVE, &DRAM_READ),
-            Of(ROWS, &DRAM_READ),
-            Whole(waits),
-            Of(PLAIN, &DRAM_READ),
-            Of(FIRST_OUT, &DRAM_READ),
-            Of(WINDOW, &DRAM_READ),
-            Of(LAST_OUT, &DRAM_READ),
-        ],
-    )
-    .holds(&[Holds::More(2, 0), Holds::More(2, 1), Holds::More(4, 5), Holds::More(4, 6), Holds::Same(4, 7)]),
-    Conclusion::new(
-        "Blocks that run together should share rows and columns: in squares they read {} from DRAM, row by row {}.{}",
-        &[Of(SQUARES, &DRAM_READ), Of(ROWS, &DRAM_READ), Whole(waits)],
-    )
-    .holds(&[Holds::More(1, 0), Holds::If(|report| PLAIN.find(report).is_none())]),
-    Conclusion::new(
-        "Passes over a table beside a stream read {} from DRAM, and {} if L2 evicts the stream first.",
-        &[Of(PLAIN, &DRAM_READ), Of(FIRST_OUT, &DRAM_READ)],
-    )
-    .holds(&[Holds::More(0, 1), Holds::If(|report| SQUARES.find(report).is_none())]),
+    BOTH,
+    // Where not all of that can be said.
+    Conclusion::new("{} {}{}", &[Whole(product), Whole(table), Whole(smaller)])
+        .holds(&[Holds::If(|report| BOTH.sentence(report).is_none())]),
+    Conclusion::new("{}", &[Whole(product)]).holds(&[Holds::If(|report| table(report).is_none())]),
+    Conclusion::new("{}", &[Whole(table)]).holds(&[Holds::If(|report| product(report).is_none())]),
 ];
+
+/// The bytes that a row reads from DRAM, and whether L2 had what was read again.
+fn read(report: &LabReport, row: Row) -> Option<(Cell, bool)> {
+    let row = row.find(report)?;
+    Some((DRAM_READ.of(row)?, DRAM_READ_OVER_IDEAL.of(row)?.value? < 1.01))
+}
+
+/// What the orders of tiles show.
+fn product(report: &LabReport) -> Option<Cell> {
+    let ((squares, fits), (rows, rows_fit)) = (read(report, SQUARES)?, read(report, ROWS)?);
+    if fits && rows_fit {
+        return Some(Cell::text(format!("The factors fit in L2: each order of tiles reads {} from DRAM.", rows.text)));
+    }
+    (rows.value > squares.value).then(|| {
+        let time = waits(report).unwrap_or_else(|| Cell::text(""));
+        Cell::text(format!(
+            "Blocks that run together should share rows and columns: in squares they read {} from DRAM, row by row {}.{}",
+            squares.text, rows.text, time.text
+        ))
+    })
+}
+
+/// What the passes over the table show.
+fn table(report: &LabReport) -> Option<Cell> {
+    let (plain, fits) = read(report, PLAIN)?;
+    let read_in_all = &plain.text;
+    if fits {
+        return Some(Cell::text(format!(
+            "The table stays in L2 beside a stream: with a hint or without, its passes read {read_in_all} from DRAM."
+        )));
+    }
+    let is_without_hints = report.device.simulates.is_some() && report.device.compute_capability.major < 8;
+    let more = match read(report, FIRST_OUT) {
+        Some((first, _)) if first.value < plain.value => format!(", and {} if L2 evicts the stream first.", first.text),
+        None if is_without_hints => {
+            ": the stream drives the table out. L2 has no priorities before compute capability 8.0.".to_owned()
+        }
+        _ => return None,
+    };
+    Some(Cell::text(format!("Passes over a table beside a stream read {read_in_all} from DRAM{more}")))
+}
+
+/// Where to see more, if all fits in L2.
+fn smaller(report: &LabReport) -> Option<Cell> {
+    let all_fit = [ROWS, SQUARES, PLAIN].iter().all(|row| read(report, *row).is_some_and(|(_, fits)| fits));
+    let advice = " Without --device, models of GPUs whose L2 is smaller show what orders and hints do.";
+    Some(Cell::text(if all_fit { advice } else { "" }))
+}
 
 /// What alike times say of orders that differ in the bytes from DRAM alone.
 fn limited(report: &LabReport) -> Option<Cell> {

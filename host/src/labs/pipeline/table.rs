@@ -98,8 +98,8 @@ pub(super) const CONCLUSIONS: &[Conclusion] = &[
     .holds(&[Holds::More(2, 0), Holds::More(3, 0)]),
     Conclusion::new(
         "At {} occupancy, a block that loads a tile and then uses it has {} KiB in flight and reaches a predicted {} GB/s; with \
-         four stages it has {} KiB and reaches {}; four blocks have {} and reach {}. Full speed takes two to three times the {} of \
-         Little's law (latency x bandwidth).",
+         four stages it has {} KiB and reaches {}; four blocks have {} and reach {}. Little's law (latency x \
+         bandwidth) asks for {}; measured, an H200 takes two to three times what the law says.",
         &[
             Of(LOAD_1, &OCCUPANCY),
             Of(LOAD_1, &IN_FLIGHT),
@@ -124,7 +124,8 @@ pub(super) const CONCLUSIONS: &[Conclusion] = &[
     )
     .holds(&[Holds::More(0, 1)]),
     Conclusion::new(
-        "By Little's law (latency x bandwidth) the {} needs {} in flight per multiprocessor; in practice two to three times that.",
+        "By Little's law (latency x bandwidth) the {} needs {} in flight per multiprocessor; measured, an H200 takes \
+         two to three times what the law says.",
         &[Whole(in_flight::chip), Whole(in_flight::needed)],
     ),
 ];

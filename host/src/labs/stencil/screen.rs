@@ -1,9 +1,12 @@
 //! What a terminal shows first of the lab, what the lab concludes, and what its page begins with.
 
+use serde_json::Value;
+
+use super::table::SIDE;
 use crate::labs::showcase::{Showcase, Steps};
-use crate::report::Gap::{AsFast, Of};
+use crate::report::Gap::{AsFast, Of, Whole};
 use crate::report::measures::{FROM_DRAM, FROM_L2, L1_HITS, LOADS_FOR_RESULTS, SHARED_LOADS_FOR_RESULTS};
-use crate::report::{Bound, Conclusion, FirstScreen, Goal, Holds, Row, Section, Target};
+use crate::report::{Bound, Cell, Conclusion, FirstScreen, Goal, Holds, LabReport, Row, Section, Target};
 
 const GLOBAL_5: Row = Row::Named("global-5");
 const SHARED_5: Row = Row::Named("shared-5");
@@ -49,8 +52,7 @@ pub(super) const CONCLUSIONS: &[Conclusion] = &[
         "For 32 results of 25 points a warp loads {} times, and finds {} % in L1: neighbours need the same values. A tile makes \
          them {} loads from shared memory; a thread that keeps values for four results in registers needs {}, and with \
          words of 16 bytes {} without a tile. In a volume L1 seldom has the planes above and below: L2 sends each value {} times, \
-         and {} times if a thread keeps them in registers along z. Little data fills few multiprocessors: --predict has the \
-         times of large data.",
+         and {} times if a thread keeps them in registers along z.{}",
         &[
             Of(GLOBAL_25, &LOADS_FOR_RESULTS),
             Of(GLOBAL_25, &L1_HITS),
@@ -59,6 +61,7 @@ pub(super) const CONCLUSIONS: &[Conclusion] = &[
             Of(WIDE_25, &LOADS_FOR_RESULTS),
             Of(GLOBAL_7, &FROM_L2),
             Of(REGISTERS_7, &FROM_L2),
+            Whole(of_little),
         ],
     )
     .holds(&[Holds::More(2, 3), Holds::More(3, 4), Holds::More(5, 6)]),
@@ -69,6 +72,19 @@ pub(super) const CONCLUSIONS: &[Conclusion] = &[
     )
     .holds(&[Holds::More(0, 1), Holds::If(|report| GLOBAL_25.find(report).is_none())]),
 ];
+
+/// What the predicted times are not: those of the sizes for a GPU.
+fn of_little(report: &LabReport) -> Option<Cell> {
+    let is_predicted = report.variants.iter().any(|row| row.predicted_time().is_some());
+    let is_little = report.parameters.get("rows").and_then(Value::as_u64).is_some_and(|rows| rows <= SIDE.on_simulator);
+    Some(Cell::text(match is_predicted && is_little {
+        true => {
+            " The times are of little data, which leaves multiprocessors idle; large data ranks the variants \
+                 differently: see --predict."
+        }
+        false => "",
+    }))
+}
 
 pub(super) const SHOWCASE: Showcase = Showcase {
     start: &[("points", "7"), ("volume", "32,32,128")],
