@@ -349,7 +349,7 @@ pub(crate) fn short(name: &str) -> String {
 
 /// Kernels and launches of the program, and where they ran.
 fn heading(kernels: &[RecordedKernel], device: &Properties, about: &str) -> [String; 2] {
-    let launches: u64 = kernels.iter().map(|kernel| kernel.launches).sum();
+    let launches: u64 = kernels.iter().map(|kernel| kernel.launches + u64::from(kernel.stopped.is_some())).sum();
     let count = |number: u64, what: &str| match number {
         1 => format!("1 {what}"),
         _ => format!("{number} {what}es").replace("kerneles", "kernels"),

@@ -220,7 +220,9 @@ impl Recorder {
     pub fn stopped(&mut self, function: Launched, shape: &Shape, trap: &Trap) {
         let Some(index) = self.of(function, shape) else { return };
         let record = &mut self.kernels[index].record;
-        record.stopped = Some(FaultRecord::new(trap.kind.name(), trap.to_string(), trap.position()));
+        // The record names the kernel.
+        let text = trap.to_string().replacen(&format!("kernel `{}`: ", trap.kernel), "", 1);
+        record.stopped = Some(FaultRecord::new(trap.kind.name(), text, trap.position()));
         trap.findings.iter().for_each(|finding| record.find(FaultRecord::found(finding)));
         self.flush(index);
     }

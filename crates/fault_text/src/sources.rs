@@ -16,8 +16,8 @@ use std::sync::OnceLock;
 const LONGEST_FILE: u64 = 16 << 20;
 
 /// What to do about PTX that names no source lines.
-pub const LINES_BY_COMPILERS: &str =
-    "The PTX names no lines of its source: nvcc writes them with -lineinfo, clang with -gline-tables-only.";
+pub const LINES_BY_COMPILERS: &str = "The PTX names no lines of its source: nvcc writes them with -lineinfo, clang with -gline-tables-only, numba with \
+     @cuda.jit(lineinfo=True).";
 
 /// The workspace that this program was built in.
 const WORKSPACE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");

@@ -140,7 +140,7 @@ k.ptx
     17            2   32.0  st.global.u32 [%rd4], %r1;
                   2         = global stores: 32.0 sectors per request
 The PTX names no lines of its source: nvcc writes them with -lineinfo, clang with
--gline-tables-only.
+-gline-tables-only, numba with @cuda.jit(lineinfo=True).
 ";
     assert_eq!(text, format!("{TITLES}{expected}"));
 }

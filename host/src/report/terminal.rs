@@ -107,9 +107,7 @@ pub(super) fn of_launches(mut launches: Vec<VariantReport>, device: &Properties,
     let counted = launches.iter().flat_map(|launch| &launch.counters);
     let subjects: Vec<Subject> = each_once(counted.flat_map(Subject::of).collect());
     for launch in &mut launches {
-        if let Some((end, _)) = launch.name.char_indices().nth(LONGEST_NAME) {
-            launch.name.replace_range(end.., "...");
-        }
+        launch.name = short(&launch.name);
     }
     let shown = Shown { variants: &launches, device };
     let mut table = table::of(shown, &subjects);
@@ -120,6 +118,28 @@ pub(super) fn of_launches(mut launches: Vec<VariantReport>, device: &Properties,
     texts.push(paragraphs(&page::legend(&table::measures(shown, &subjects), shown), width));
     texts.retain(|text| !text.is_empty());
     texts.join("\n")
+}
+
+/// A kernel's name that fits a table: of a path, the last parts, which tell kernels apart.
+fn short(name: &str) -> String {
+    let fits = |name: &str| name.chars().count() <= LONGEST_NAME;
+    if fits(name) {
+        return name.to_owned();
+    }
+    let mut depth = 0_i32;
+    let starts = name.char_indices().filter(|&(at, c)| {
+        depth += i32::from("<(".contains(c)) - i32::from(">)".contains(c));
+        depth == 0 && at > 0 && name[..at].ends_with("::")
+    });
+    let parts: Vec<&str> = starts.map(|(at, _)| &name[at..]).collect();
+    let (dots, part) = match parts.iter().find(|part| fits(part)).or(parts.last()) {
+        Some(&part) => ("...", part),
+        None => ("", name),
+    };
+    match part.char_indices().nth(LONGEST_NAME) {
+        Some((end, _)) => format!("{dots}{}...", &part[..end]),
+        None => format!("{dots}{part}"),
+    }
 }
 
 /// What the names of rows mean, as a list.
@@ -234,4 +254,25 @@ fn is_drawn(column: &Column) -> bool {
 fn paragraphs(sentences: &[String], width: usize) -> String {
     let paragraph = |sentence: &String| wording::wrapped(sentence, width.min(WIDTH), "", "") + "\n";
     sentences.iter().map(paragraph).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::short;
+
+    #[test]
+    fn of_long_names_the_last_parts_are_shown() {
+        for (name, expected) in [
+            ("add", "add"),
+            ("__main__::histogram", "__main__::histogram"),
+            ("numba::cuda::kernels::sum::<locals>::reduce_strided", "...reduce_strided"),
+            ("a_long_module::with_one::row_sum", "...with_one::row_sum"),
+            ("transform<int, std::plus<int>>::of_each_element", "...of_each_element"),
+            ("a_kernel_whose_name_has_no_end", "a_kernel_whose_name_has_..."),
+            ("a::b_kernel_whose_name_has_no_end", "...b_kernel_whose_name_has_..."),
+            ("é::éééééééééééééééééééééééééé::é", "...é"),
+        ] {
+            assert_eq!(short(name), expected);
+        }
+    }
 }
