@@ -26,8 +26,8 @@
 //!
 //! Sectors do not decide alone. By threads, the next loads of a row touch the sectors of its first
 //! again, and L1 has them while rows are short; by warps, a short row takes all steps of the sum
-//! for a few entries. An H200 (`host sparse`, cold, 2026-11-29) takes for 2^20 rows of 16 entries
-//! 89.6 us by threads and 218 by warps, for 2^16 rows of 200 entries 73.2 and 47.6.
+//! for a few entries. An H200 (`host sparse`, cold, 2026-11-30) takes for 2^20 rows of 16 entries
+//! 81.5 us by threads and 218 by warps, for 2^16 rows of 200 entries (2026-11-29) 73.2 and 47.6.
 //!
 //! # Shapes
 //!
