@@ -24,7 +24,7 @@ use wording::printable;
 use crate::ci::{Case, Problem};
 use crate::faults::Findings;
 use crate::lines::{LineCounts, LineFlags, Lines};
-use crate::report::{self, Format, Launched, Metrics, RowPrediction, VariantReport};
+use crate::report::{self, Format, Launched, Metrics, RowPrediction, Together, VariantReport};
 use crate::requirements::{Requirements, Verdict};
 use crate::{listing, run, terminal, units};
 
@@ -83,9 +83,9 @@ pub struct Wanted {
     pub goals: Option<Requirements>,
 }
 
-/// The predicted time of launches that take so many milliseconds together; `limit` names what
-/// limits the longest.
-pub fn predicted(model: &'static Model, time_ms: f64, limit: &str) -> Option<RowPrediction> {
+/// The predicted time of launches that take so many milliseconds when they are added up, cold or
+/// `warm`; `limit` names what limits the longest.
+pub fn predicted(model: &'static Model, time_ms: f64, limit: &str, warm: bool) -> Option<RowPrediction> {
     let all = [
         Bound::Dram,
         Bound::L2,
@@ -105,7 +105,7 @@ pub fn predicted(model: &'static Model, time_ms: f64, limit: &str) -> Option<Row
         Bound::Link,
     ];
     let limit = all.into_iter().find(|bound| bound.name() == limit)?;
-    Some(RowPrediction::of_sum(model, time_ms, limit))
+    Some(RowPrediction::of_sum(model, time_ms, limit, Together::Added { warm }))
 }
 
 /// Why launches have no predicted time.

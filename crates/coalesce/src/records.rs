@@ -82,7 +82,9 @@ fn one(folder: &Path, name: &str) -> Result<RecordedKernel, String> {
     let time = record.predicted.as_ref().zip(model);
     let predicted = match &record.not_predicted {
         Some(why) => Some(recorded::not_predicted(why.clone())),
-        None => time.and_then(|(times, model)| recorded::predicted(model, times.all_us / 1e3, &times.bound)),
+        None => {
+            time.and_then(|(times, model)| recorded::predicted(model, times.all_us / 1e3, &times.bound, times.warm))
+        }
     };
     Ok(RecordedKernel {
         counted: record.report(folder)?,

@@ -281,6 +281,11 @@ fn the_report_is_data_for_other_programs() {
     let warm: serde_json::Value = serde_json::from_str(&warm).expect("JSON");
     let time = |kernel: &serde_json::Value| kernel["predicted"]["time_ms"].as_f64();
     assert!(time(&warm["kernels"][0]) < time(kernel), "{warm}");
+    for (caches, text) in [("cold", ", each cold; nothing"), ("warm", " level-2 cache, if it fits; nothing")] {
+        let (table, _, _) = ran(run(&["--predict", "--caches", caches], "launches"));
+        let table = table.replace('\n', " ");
+        assert!(table.contains("what all launches would take, added up,") && table.contains(text), "{table}");
+    }
     let store = kernel["lines"].as_array().and_then(|lines| lines.iter().find(|line| line["requests"] == 4));
     assert!(
         store.is_some_and(|line| line["source"].as_str().is_some_and(|text| text.contains("st.global"))),

@@ -122,8 +122,10 @@ impl FaultRecord {
 /// The predicted times of launches.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct PredictedTimes {
-    /// Microseconds of all launches, each cold.
+    /// Microseconds of all launches, added up.
     pub all_us: f64,
+    /// Whether each found its data in the level-2 cache, if it fits; otherwise the cache was flushed.
+    pub warm: bool,
     /// Of the longest.
     pub longest_us: f64,
     /// What limits the longest.
@@ -317,6 +319,7 @@ impl KernelRecord {
                 let bound = bound.name();
                 let all = self.predicted.get_or_insert_with(|| PredictedTimes {
                     all_us: 0.0,
+                    warm,
                     longest_us: 0.0,
                     bound: bound.to_owned(),
                 });

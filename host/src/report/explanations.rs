@@ -9,7 +9,7 @@ use simt::prediction::Bound;
 
 use super::cost::{self, Cost};
 use super::measure::{Explanation, Shown};
-use super::predicted::RowPrediction;
+use super::predicted::{RowPrediction, Together};
 use super::variant_report::{Limit, Tolerance, VariantReport};
 use crate::timing::Timing;
 use crate::units;
@@ -253,9 +253,15 @@ pub(super) fn predicted(shown: Shown<'_>) -> Vec<Explanation> {
     let doubtful = models.iter().filter_map(|model| Some((model, model.timing().filter(|timing| !timing.measured)?)));
     let (doubtful_names, doubtful): (Vec<_>, Vec<_>) =
         doubtful.map(|(model, timing)| (model.name, format!("{}: {}", model.chip, timing.source))).unzip();
+    let (what, caches) = match times.first().map(|time| time.together) {
+        Some(Together::Added { warm: false }) => ("all launches would take, added up,", "each cold"),
+        Some(Together::Added { warm: true }) => {
+            ("all launches would take, added up,", "each with its data in the level-2 cache, if it fits")
+        }
+        Some(Together::Queued) | None => ("a launch would take", "cold"),
+    };
     let mut text =
-        "Predicted: what a launch would take by the simulator's model of that GPU, cold; nothing is measured."
-            .to_owned();
+        format!("Predicted: what {what} by the simulator's model of that GPU, {caches}; nothing is measured.");
     match doubtful.len() {
         0 => {}
         1..=2 => text += &format!(" ({}.)", doubtful.join("; ")),

@@ -73,7 +73,7 @@ pub use measure::{Better, Cell, Explanation, Measure, Section, Shown};
 pub(crate) use memory::{chart as memory_chart, check_rows as check_charted};
 pub use page::Page;
 pub(crate) use page::{beside, on_simulator};
-pub use predicted::{Hottest, PredictedTime, RowPrediction};
+pub use predicted::{Hottest, PredictedTime, RowPrediction, Together};
 pub use subject::Subject;
 pub use sweep::{Rows, Sweep};
 pub use table::{Column, Table};

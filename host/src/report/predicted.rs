@@ -12,6 +12,19 @@ use simt::prediction::{Bound, Predicted, Prediction, Queue};
 use super::variant_report::{Small, VariantReport};
 use crate::units::gigabytes_per_second;
 
+/// How the launches of a row are timed together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Together {
+    /// Each queued behind the one before.
+    Queued,
+    /// Each alone, and their times added up: with flushed caches, or, if `warm`, with its data in
+    /// the level-2 cache.
+    Added {
+        /// Whether the data is in the cache, if it fits.
+        warm: bool,
+    },
+}
+
 /// The predicted time of all launches of a row.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PredictedTime {
@@ -23,6 +36,8 @@ pub struct PredictedTime {
     pub warm_time_ms: Option<f64>,
     /// What limits its longest launch.
     pub limit: Bound,
+    /// How its launches are timed together.
+    pub together: Together,
     /// Whether it says little about the kernels.
     pub(super) is_of_too_little: bool,
     /// Useful bytes in GB/s; `None` for products, which have more operations than bytes.
@@ -74,6 +89,7 @@ impl RowPrediction {
             time_ms,
             warm_time_ms: queue.warm_us.map(|warm| warm / 1e3),
             limit: queue.bound,
+            together: Together::Queued,
             is_of_too_little: queue.is_of_too_little,
             gbps: (useful_bytes > operations).then(|| gigabytes_per_second(useful_bytes, time_ms)),
             gflops: (operations > 0).then(|| operations as f64 / time_ms / 1e6),
@@ -107,12 +123,13 @@ impl Small {
 
 impl RowPrediction {
     /// The time of launches of which only the sum and what limits the longest are known.
-    pub(crate) fn of_sum(model: &'static Model, time_ms: f64, limit: Bound) -> Self {
+    pub(crate) fn of_sum(model: &'static Model, time_ms: f64, limit: Bound, together: Together) -> Self {
         Self::Time(PredictedTime {
             model,
             time_ms,
             warm_time_ms: None,
             limit,
+            together,
             is_of_too_little: false,
             gbps: None,
             gflops: None,
@@ -135,7 +152,7 @@ impl RowPrediction {
         useful_bytes: u64,
         launches: &[(&'static str, Predicted)],
     ) -> Self {
-        let mut row = Self::of_sum(model, time_ms, limit);
+        let mut row = Self::of_sum(model, time_ms, limit, Together::Queued);
         if let Self::Time(time) = &mut row {
             time.gbps = Some(gigabytes_per_second(useful_bytes, time_ms));
             time.launches = launches_of(launches.iter().map(|(name, predicted)| (*name, predicted)));

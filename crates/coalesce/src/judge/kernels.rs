@@ -446,7 +446,7 @@ fn recorded(request: &Request<'_>, launches: &[Timed]) -> Vec<RecordedKernel> {
             shapes: vec![(config, 1)],
             counted: Some(timed.report.clone()),
             predicted: time
-                .and_then(|time| host::recorded::predicted(time.model, time.cold_us / 1e3, time.bound.name())),
+                .and_then(|time| host::recorded::predicted(time.model, time.cold_us / 1e3, time.bound.name(), false)),
             ..RecordedKernel::default()
         }
     };
