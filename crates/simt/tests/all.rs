@@ -23,5 +23,6 @@ mod textures_h200;
 mod timing;
 mod timing_atomics;
 mod timing_compiler;
+mod timing_copies;
 mod timing_laws;
 mod timing_sample;

@@ -23,7 +23,7 @@ the largest. The model was fitted to the labs: how well it predicts, other kerne
 const REST: &str = "\
 ## What is not predicted
 
-- Tensor cores, bulk copies, clusters of blocks, surfaces, and the driver's copies and fills.
+- Tensor cores, bulk reductions, clusters of blocks, surfaces, and the driver's copies and fills.
 - Instruction caches, page tables, and whole loops that `ptxas` unrolls.
 - A sample of blocks ends after 9 million warp instructions (32 million where blocks wait for each
   other) or 31 million sectors of L2, or with its first block, after 67 million instructions at

@@ -37,6 +37,7 @@ pub(super) use meetings::{
     wait_late,
 };
 pub(super) use observed::{Observed, Stored};
+pub(super) use trace::{bulk_begins, meets};
 
 use ptx::Space;
 

@@ -293,7 +293,10 @@ impl Multiprocessor {
     /// multiprocessors.
     pub fn bulk(&mut self, kind: AccessKind, (address, bytes): (u64, u32), receivers: u32) {
         self.priority = EvictionPriority::Unchanged;
+        let end = address + u64::from(bytes);
         for (line, sectors) in transactions::bulk_lines(address, bytes) {
+            let (from, to) = (address.max(line * LINE_BYTES), end.min((line + 1) * LINE_BYTES));
+            self.note.bytes = (u128::MAX >> (LINE_BYTES - (to - from).min(LINE_BYTES))) << (from % LINE_BYTES);
             let count = sectors.count_ones();
             match self.model.l2 {
                 Some(_) => self.send(line, sectors, kind),

@@ -77,7 +77,8 @@ pub(crate) enum Lasts {
     MemoryLoad,
 }
 
-const BULK: &str = "bulk copies: the copy engine's time is not modelled";
+const REDUCTIONS: &str = "bulk reductions";
+const CLUSTERS: &str = "clusters of blocks";
 
 impl Facts<'_> {
     /// How reports class the instruction. An unguarded jump or return does not count as a branch.
@@ -110,6 +111,8 @@ pub(crate) fn facts(op: &Op) -> Facts<'_> {
         lasts: Lasts::ItsLatency,
         not_timed: None,
     };
+    // `ptxas` moves nothing across copies, their groups and mbarriers.
+    let stays = Facts { motion: Motion::Write, ..plain };
     let once = |class| Facts { class, unrolled: false, ..plain };
     let atomic = |is_reduction, order| Facts {
         order,
@@ -160,16 +163,19 @@ pub(crate) fn facts(op: &Op) -> Facts<'_> {
             AsyncOp::BulkCopy(copy) => {
                 let combines = copy.reduction.filter(|_| copy.to == Space::Global);
                 let order = combines.map_or(Order::Never, |(op, ty)| Order::Combines(op, ty, None));
-                Facts { order, not_timed: Some(BULK), ..plain }
+                let between_blocks = copy.blocks.is_some() || copy.from == Space::Shared && copy.barrier.is_some();
+                Facts { order, not_timed: bulk(between_blocks, copy.reduction.is_some()), ..stays }
             }
             // Only the map knows the type of the elements.
             AsyncOp::TensorCopy(copy) => {
                 let combines = matches!(copy.transfer, TensorTransfer::Store { reduction: Some(_), .. });
                 let order = if combines { Order::Always } else { Order::Never };
-                Facts { order, not_timed: Some(BULK), ..plain }
+                let between_blocks = matches!(copy.transfer, TensorTransfer::Load { blocks: Some(_), .. });
+                Facts { order, not_timed: bulk(between_blocks, combines), ..stays }
             }
-            AsyncOp::Store(_) => Facts { not_timed: Some(BULK), ..plain },
-            _ => plain,
+            AsyncOp::Store(_) => Facts { not_timed: Some(CLUSTERS), ..stays },
+            AsyncOp::PendingCount { .. } => plain,
+            _ => stays,
         },
         Op::Matrix(op) => {
             use MatrixOp::{LoadFragment, Multiply, StoreFragment, WarpgroupMultiply};
@@ -190,14 +196,21 @@ pub(crate) fn facts(op: &Op) -> Facts<'_> {
             match op {
                 BarrierOp::Block { .. } => barrier,
                 BarrierOp::Warp { .. } => Facts { class: Other, unrolled: true, ..barrier },
-                BarrierOp::Cluster { waits, .. } => Facts {
-                    class: if *waits { Barrier } else { Other },
-                    not_timed: Some("clusters of blocks"),
-                    ..barrier
-                },
+                BarrierOp::Cluster { waits, .. } => {
+                    Facts { class: if *waits { Barrier } else { Other }, not_timed: Some(CLUSTERS), ..barrier }
+                }
             }
         }
         Op::Control(op) => control(op, plain),
+    }
+}
+
+/// Why a kernel with a bulk copy has no predicted time.
+fn bulk(between_blocks: bool, combines: bool) -> Option<&'static str> {
+    match (between_blocks, combines) {
+        (true, _) => Some(CLUSTERS),
+        (false, true) => Some(REDUCTIONS),
+        (false, false) => None,
     }
 }
 

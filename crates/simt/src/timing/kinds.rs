@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use ptx::{AtomicOp, Module, Op, Operand, Type};
 
+use super::step::is_bulk_store;
 use super::trace::Target;
 use crate::program::Code;
 
@@ -55,6 +56,7 @@ impl Kind {
             let (handle, index) = code.positions[place];
             match module.functions[handle].body.as_deref().map(|body| &body[index as usize].op) {
                 Some(Op::Store { .. }) => Self::Store,
+                Some(op) if is_bulk_store(op) => Self::Store,
                 Some(Op::Atomic { op, ty, a, .. }) => {
                     let is_read = code.registers.writes(place).iter().any(|&result| read.contains(&(handle, result)));
                     Self::Atomic(Arithmetic::of(*op, *ty, a, is_read))

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::step::{Copies, Step, Unit};
+use super::step::{Copier, Copies, Step, Unit};
 use super::trace::Target;
 
 /// Why a warp waits.
@@ -56,7 +56,7 @@ impl Why {
     /// Why a warp waits for what an instruction writes.
     pub(super) fn of(target: Target, unit: Unit) -> Self {
         match (target, unit) {
-            (Target::Memory | Target::Texture, _) => Self::Memory,
+            (Target::Memory | Target::Texture | Target::Bulk, _) => Self::Memory,
             (Target::Shared, _) | (_, Unit::Shuffle) => Self::Shared,
             (Target::Constant, _) => Self::Constant,
             _ => Self::Arithmetic,
@@ -86,14 +86,59 @@ pub(super) struct Warp {
     /// When its next instruction can issue, as far as the warp is concerned.
     pub ready: u64,
     pub at_barrier: bool,
+    /// Whether it waits for a phase of an mbarrier that others have not joined yet.
+    pub at_phase: bool,
     /// Since when its next instruction is the next.
     since: u64,
     why: Why,
     /// When each register is ready, and why it is not before.
     registers: Vec<(u64, Why)>,
-    /// When its groups of asynchronous copies are there, the oldest first, and the copies in none.
-    groups: VecDeque<u64>,
-    ungrouped: u64,
+    /// Its asynchronous copies, by [`Copier`].
+    copies: [Groups; 2],
+}
+
+/// When asynchronous copies have been read, and are there.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Copied {
+    pub read: u64,
+    pub done: u64,
+}
+
+impl Copied {
+    fn max(self, other: Self) -> Self {
+        Self { read: self.read.max(other.read), done: self.done.max(other.done) }
+    }
+}
+
+/// Groups of asynchronous copies, the oldest first, and the copies in none.
+#[derive(Clone, Default)]
+struct Groups {
+    groups: VecDeque<Copied>,
+    ungrouped: Copied,
+}
+
+impl Groups {
+    /// When all but so many groups have been read or are there; `None`: all copies.
+    fn awaited(&mut self, left: Option<u32>, reads_only: bool) -> u64 {
+        let awaited = left.map_or(self.groups.len(), |left| self.groups.len().saturating_sub(left as usize));
+        let ungrouped = if left.is_none() { self.ungrouped } else { Copied::default() };
+        let all = self.groups.iter().take(awaited).fold(ungrouped, |all, &group| all.max(group));
+        if reads_only {
+            return all.read;
+        }
+        self.groups.drain(..awaited);
+        all.done
+    }
+}
+
+/// A phase of an mbarrier.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Phase {
+    /// Arrivals and copies that it still waits for.
+    pub left: u32,
+    /// When the last of the others is there, and whether it is a copy.
+    pub ready: u64,
+    pub by_copy: bool,
 }
 
 impl Warp {
@@ -105,11 +150,11 @@ impl Warp {
             at: 0,
             ready: start,
             at_barrier: false,
+            at_phase: false,
             since: start,
             why: Why::Turn,
             registers: vec![(0, Why::Turn); registers],
-            groups: VecDeque::new(),
-            ungrouped: 0,
+            copies: <[Groups; 2]>::default(),
         }
     }
 
@@ -120,11 +165,7 @@ impl Warp {
         let written = written.filter(|(_, why)| matches!(why, Why::Memory | Why::Shared));
         let read = step.reads.iter().map(|&register| self.registers[register as usize]);
         let copies = match step.copies {
-            Copies::Awaits(left) => {
-                let awaited = left.map_or(self.groups.len(), |left| self.groups.len().saturating_sub(left as usize));
-                let ungrouped = if left.is_none() { self.ungrouped } else { 0 };
-                self.groups.drain(..awaited).max().unwrap_or(0).max(ungrouped)
-            }
+            Copies::Awaits { of, left, reads_only } => self.copies[of as usize].awaited(left, reads_only),
             _ => 0,
         };
         for (ready, why) in read.chain(written).chain([(copies, Why::Memory)]) {
@@ -140,11 +181,34 @@ impl Warp {
     }
 
     /// It begins a copy that will be there at this time, or closes a group of copies.
-    pub fn copy(&mut self, what: Copies, ready: u64) {
+    pub fn copy(&mut self, what: Copies, ready: Copied) {
         match what {
-            Copies::Begins => self.ungrouped = self.ungrouped.max(ready),
-            Copies::Commits => self.groups.push_back(std::mem::take(&mut self.ungrouped)),
-            Copies::Nothing | Copies::Awaits(_) => {}
+            Copies::Begins(of) => {
+                let ungrouped = &mut self.copies[of as usize].ungrouped;
+                *ungrouped = ungrouped.max(ready);
+            }
+            Copies::Commits(of) => {
+                let Groups { groups, ungrouped } = &mut self.copies[of as usize];
+                groups.push_back(std::mem::take(ungrouped));
+            }
+            Copies::Nothing | Copies::Awaits { .. } => {}
+        }
+    }
+
+    /// When all its copies by the load-store unit so far are there.
+    pub fn copied(&self) -> u64 {
+        let Groups { groups, ungrouped } = &self.copies[Copier::Lsu as usize];
+        groups.iter().fold(*ungrouped, |all, &group| all.max(group)).done
+    }
+
+    /// It waits for these phases, or goes on when they are complete.
+    pub fn wait_for_phases(&mut self, phases: impl Iterator<Item = Phase>) {
+        self.at_phase = false;
+        for Phase { left, ready, by_copy } in phases {
+            self.at_phase |= left > 0;
+            if ready > self.ready {
+                (self.ready, self.why) = (ready, if by_copy { Why::Memory } else { Why::Barrier });
+            }
         }
     }
 

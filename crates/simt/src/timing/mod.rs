@@ -21,9 +21,9 @@
 //! time between the ends of blocks. All of it is a pure function of the launch and the model's
 //! table (`model/timing.rs`): host threads, clocks and platforms do not matter.
 //!
-//! Not modelled: tensor cores, bulk copies, clusters of blocks and surfaces, for which a report
-//! says "not predicted"; instruction caches and page tables. `docs/TIME.md`
-//! compares predictions with measurements.
+//! Not modelled: tensor cores, clusters of blocks, reductions by the copy engine and surfaces, for
+//! which a report says "not predicted"; instruction caches and page tables. `docs/TIME.md` compares
+//! predictions with measurements.
 
 mod delay;
 mod halves;
@@ -49,7 +49,7 @@ pub use prediction::{Bound, Predicted, Prediction};
 pub use queue::Queue;
 pub(crate) use record::{Ran, Recording, Timed};
 pub(crate) use registers::estimate as estimate_registers;
-pub(crate) use trace::{Event, Target, Tracer};
+pub(crate) use trace::{Event, Meets, Target, Tracer};
 
 use ptx::Module;
 

@@ -187,7 +187,7 @@ fn dependents(steps: &[&Step]) -> Vec<Vec<usize>> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::step::{Copies, Cost, Scheduled, Unit};
+    use super::super::step::{Copies, Cost, Meeting, Scheduled, Unit};
     use super::*;
     use crate::order::Dice;
 
@@ -244,6 +244,7 @@ mod tests {
                     };
                     Step {
                         copies: Copies::Nothing,
+                        meeting: Meeting::Nothing,
                         cost: Cost::new(if is_load { Unit::Memory } else { Unit::Integer }, 1, 1, lasts),
                         reads: (0..dice.below(3)).map(|_| dice.below(count.into()) as u32).collect(),
                         writes: (0..dice.below(2) + u64::from(is_load))

@@ -17,7 +17,7 @@ use ptx::{
 use super::halves;
 use super::predicates;
 use super::pressure::{self, Register};
-use super::step::{Copies, Cost, Scheduled, Step, Unit};
+use super::step::{Copies, Cost, Meeting, Scheduled, Step, Unit};
 use super::unroll::{Body, Unrolled};
 use crate::model::Timing;
 use crate::program::{BasicBlocks, Code, successors};
@@ -56,6 +56,7 @@ impl Plan {
                 steps.push(Step {
                     cost,
                     copies: Copies::of(&instruction.op),
+                    meeting: Meeting::of(&instruction.op),
                     scheduled: Scheduled::of(&instruction.op, cost.latency),
                     reads: numbered(code.registers.reads(place)),
                     writes: numbered(code.registers.writes(place)),
@@ -144,6 +145,10 @@ fn cost(op: &Op, timing: &Timing) -> Cost {
         | Op::Atomic { .. }
         | Op::AtomicVector { .. }
         | Op::Async(AsyncOp::Copy(_)) => ACCESS,
+        // An mbarrier is in shared memory.
+        Op::Async(AsyncOp::Mbarrier { .. } | AsyncOp::ArriveAfterCopies { .. }) => {
+            Cost::new(Unit::Other, 1, 1, latency.shared as u32)
+        }
         Op::Matrix(MatrixOp::Load { .. } | MatrixOp::Store { .. }) => ACCESS,
         Op::Matrix(MatrixOp::LoadFragment { .. } | MatrixOp::StoreFragment { .. }) => ACCESS,
         Op::Texture(TextureOp::Query { .. }) => RENAMED,

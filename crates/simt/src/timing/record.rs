@@ -81,11 +81,11 @@ pub(super) struct PlaceTraffic {
 
 impl PlaceTraffic {
     /// Of sectors that L1 lacks, those that L2 lacks, too: evenly spread over the launch.
-    pub fn misses(&mut self, sectors: u8) -> u8 {
+    pub fn misses(&mut self, sectors: u16) -> u16 {
         self.carried += f64::from(sectors) * self.misses;
         let whole = self.carried.floor();
         self.carried -= whole;
-        whole as u8
+        whole as u16
     }
 }
 

@@ -9,12 +9,12 @@
 //! Time is in cycles. Nothing depends on the host: all queues are in order of number.
 
 use super::kinds::Kind;
-use super::machine::{Block, Warp, Why};
+use super::machine::{Block, Copied, Phase, Warp, Why};
 use super::plan::Plan;
 use super::record::{PlaceTraffic, Recording};
 use super::servers::{Busy, Servers};
-use super::step::{UNITS, Unit};
-use super::trace::{Event, Target};
+use super::step::{Meeting, UNITS, Unit};
+use super::trace::{BlockTrace, Event, Target};
 use crate::model::Timing;
 
 /// Rounds of resident blocks that are replayed; beyond them, time is extrapolated.
@@ -84,12 +84,17 @@ pub(super) struct Replay<'r> {
     timing: &'r Timing,
     /// What each block's warps execute, in the compiler's order.
     traces: &'r [Vec<Vec<Event>>],
+    recorded: &'r [BlockTrace],
+    /// Of each of them, the phases of its mbarriers before any warp has joined one.
+    begun: Vec<Vec<Phase>>,
     places: Vec<PlaceTraffic>,
     kinds: &'r [Kind],
     servers: Servers<'r>,
     schedulers: Vec<Scheduler>,
     warps: Vec<Warp>,
     blocks: Vec<Block>,
+    /// The phases of the mbarriers of each block.
+    phases: Vec<Vec<Phase>>,
     /// When each block slot is free; `None` while it is taken.
     slots: Vec<Option<u64>>,
     /// When the next block can start.
@@ -114,12 +119,15 @@ impl<'r> Replay<'r> {
             plan,
             timing,
             traces,
+            recorded: &recording.blocks,
+            begun: begun(plan, traces, &recording.blocks),
             places: recording.places(),
             kinds,
             servers,
             schedulers: (0..timing.issue.schedulers).map(|_| Scheduler::default()).collect(),
             warps: Vec::new(),
             blocks: Vec::new(),
+            phases: Vec::new(),
             slots: vec![Some(0); resident],
             next_start: 0,
             interval: interval as u64,
@@ -159,7 +167,10 @@ impl<'r> Replay<'r> {
             }
             next = self.schedulers.iter().map(|scheduler| scheduler.next).min().unwrap_or(u64::MAX).min(next);
             if next == u64::MAX {
-                break;
+                if !self.end_waits(now) {
+                    break;
+                }
+                next = now;
             }
             now = next.max(now + 1);
         }
@@ -193,6 +204,7 @@ impl<'r> Replay<'r> {
             self.started += 1;
             let block = self.blocks.len();
             let warps = &self.traces[trace];
+            self.phases.push(self.begun[trace].clone());
             self.blocks.push(Block { slot, warps: warps.len(), left: 0, waiting: 0 });
             for (index, events) in warps.iter().enumerate() {
                 if events.is_empty() {
@@ -227,6 +239,61 @@ impl<'r> Replay<'r> {
         let event = self.event(&self.warps[id]);
         let step = &self.plan.steps[event.place as usize];
         self.warps[id].wait_for(step);
+        if step.meeting == Meeting::Waits {
+            self.wait_for_phases(id);
+        }
+    }
+
+    /// A warp whose next instruction waits for phases of mbarriers goes on when they are complete.
+    fn wait_for_phases(&mut self, id: usize) {
+        let warp = &self.warps[id];
+        let (event, recorded) = (self.event(warp), &self.recorded[warp.trace]);
+        let phases = &self.phases[warp.block];
+        self.warps[id].wait_for_phases(recorded.phases_of(&event).map(|phase| phases[phase]));
+    }
+
+    /// What an event adds to phases of mbarriers is there at this time. Warps that wait for them go
+    /// on if that was the last.
+    fn join(&mut self, id: usize, event: &Event, ready: u64, by_copy: bool, now: u64) {
+        let Warp { block, trace, .. } = self.warps[id];
+        let mut complete = false;
+        for phase in self.recorded[trace].phases_of(event) {
+            let phase = &mut self.phases[block][phase];
+            phase.left = phase.left.saturating_sub(1);
+            complete |= phase.left == 0;
+            if ready > phase.ready {
+                (phase.ready, phase.by_copy) = (ready, by_copy);
+            }
+        }
+        if complete {
+            self.wake(|warp| warp.block == block, now);
+        }
+    }
+
+    /// Of the warps that wait for phases, those go on whose phases are complete.
+    fn wake(&mut self, which: impl Fn(&Warp) -> bool, now: u64) {
+        for index in 0..self.schedulers.len() {
+            for at in 0..self.schedulers[index].warps.len() {
+                let id = self.schedulers[index].warps[at];
+                if self.warps[id].at_phase && which(&self.warps[id]) {
+                    self.wait_for_phases(id);
+                    let Warp { at_phase, ready, .. } = self.warps[id];
+                    let next = &mut self.schedulers[index].next;
+                    *next = if at_phase { *next } else { (*next).min(ready.max(now + 1)) };
+                }
+            }
+        }
+    }
+
+    /// Nobody can issue. Phases that wait for what is not recorded are complete. Returns whether any
+    /// warp waits for one.
+    fn end_waits(&mut self, now: u64) -> bool {
+        if !self.warps.iter().any(|warp| warp.at_phase) {
+            return false;
+        }
+        self.phases.iter_mut().flatten().for_each(|phase| phase.left = 0);
+        self.wake(|_| true, now);
+        true
     }
 
     /// The warp that a scheduler issues from, as an index in its list; or the time until which none
@@ -238,7 +305,7 @@ impl<'r> Replay<'r> {
         let others = (0..scheduler.warps.len()).filter(|&at| at != last);
         for at in [last].into_iter().chain(others).take(scheduler.warps.len()) {
             let warp = &self.warps[scheduler.warps[at]];
-            if warp.at_barrier {
+            if warp.at_barrier || warp.at_phase {
                 continue;
             }
             if warp.ready > now {
@@ -285,7 +352,13 @@ impl<'r> Replay<'r> {
         scheduler.last = at;
         scheduler.next = now + slots;
         scheduler.units[cost.unit as usize] = now + u64::from(cost.cycles.max(1) + more);
+        let mut read = 0.0;
         let ready = match (event.target, cost.unit) {
+            (Target::Bulk, _) => {
+                let transfer = self.servers.bulk(now as f64, &event, self.kinds[place], &mut self.places[place]);
+                read = transfer.read;
+                transfer.done
+            }
             (Target::Nothing, Unit::Shuffle) => self.servers.shuffle(now as f64) + f64::from(cost.latency),
             (Target::Nothing, _) => now as f64 + f64::from(cost.latency),
             _ => {
@@ -300,18 +373,28 @@ impl<'r> Replay<'r> {
         let warp = &mut self.warps[id];
         let why = Why::of(event.target, cost.unit);
         step.writes.iter().for_each(|&register| warp.set(register, ready as u64, why));
-        warp.copy(step.copies, ready as u64);
+        warp.copy(step.copies, Copied { read: read as u64, done: ready as u64 });
+        let joins = match step.meeting {
+            Meeting::Joins => Some((ready as u64, false)),
+            Meeting::JoinsAfterCopies => Some((warp.copied().max(ready as u64), true)),
+            Meeting::Copies => Some((ready as u64, true)),
+            Meeting::Nothing | Meeting::Waits => None,
+        };
         warp.go_on(match cost.unit {
             Unit::Branch => now + u64::from(cost.latency).max(slots),
             _ if self.kinds[place].loops(event.target) => ready as u64,
             _ => now + slots,
         });
         let block = warp.block;
+        if let Some((ready, by_copy)) = joins {
+            self.join(id, &event, ready, by_copy, now);
+        }
+        let warp = &self.warps[id];
         if warp.at == self.traces[warp.trace][warp.index].len() {
             self.end_warp(index, at, now);
         } else {
             if step.is_barrier {
-                warp.at_barrier = true;
+                self.warps[id].at_barrier = true;
                 self.blocks[block].waiting += 1;
             }
             self.look_ahead(id);
@@ -334,6 +417,7 @@ impl<'r> Replay<'r> {
 
     fn end_block(&mut self, block: usize, now: u64) {
         self.done.ends.push(now as f64 + 1.0);
+        self.phases[block] = Vec::new();
         self.slots[self.blocks[block].slot] = Some(now + self.timing.launch.turnaround as u64);
     }
 
@@ -358,4 +442,18 @@ impl<'r> Replay<'r> {
             }
         }
     }
+}
+
+/// The phases of the mbarriers of each trace, with all that they wait for.
+fn begun(plan: &Plan, traces: &[Vec<Vec<Event>>], recorded: &[BlockTrace]) -> Vec<Vec<Phase>> {
+    let of = |(warps, recorded): (&Vec<Vec<Event>>, &BlockTrace)| {
+        let mut phases = vec![Phase::default(); recorded.phases as usize];
+        for event in warps.iter().flatten().filter(|event| event.phases > 0) {
+            if plan.steps[event.place as usize].meeting != Meeting::Waits {
+                recorded.phases_of(event).for_each(|phase| phases[phase].left += 1);
+            }
+        }
+        phases
+    };
+    traces.iter().zip(recorded).map(of).collect()
 }

@@ -1,7 +1,7 @@
 //! An instruction as the replay sees it: its unit, its cost, the registers it waits for, and what
 //! decides its position in the compiler's order.
 
-use ptx::{AsyncOp, Op, Ordering, Space};
+use ptx::{AsyncOp, MbarrierAction, Op, Ordering, Space, TensorTransfer};
 
 use crate::program::{Facts, Lasts, Motion, Next, facts};
 
@@ -44,26 +44,89 @@ impl Cost {
     }
 }
 
-/// What an instruction does with the asynchronous copies of its warp (`cp.async`).
+/// Who does asynchronous copies, which threads put into groups.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Copier {
+    /// The load-store unit (`cp.async`).
+    Lsu,
+    /// The copy engine, to global memory.
+    Engine,
+}
+
+/// What an instruction does with the asynchronous copies of its warp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Copies {
     Nothing,
-    Begins,
+    Begins(Copier),
     /// Those begun since the last group become a group.
-    Commits,
-    /// Until so many groups are left; `None`: until all copies are done.
-    Awaits(Option<u32>),
+    Commits(Copier),
+    /// Until so many groups are left; `None`: until all copies are done. Only until they have been
+    /// read, if `reads_only`.
+    Awaits {
+        of: Copier,
+        left: Option<u32>,
+        reads_only: bool,
+    },
+}
+
+/// What an instruction does at an mbarrier.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Meeting {
+    Nothing,
+    /// It arrives.
+    Joins,
+    /// It arrives when the warp's copies so far are there.
+    JoinsAfterCopies,
+    /// The bytes that it copies will arrive.
+    Copies,
+    /// It waits for a phase.
+    Waits,
+}
+
+impl Meeting {
+    /// Of this instruction.
+    pub fn of(op: &Op) -> Self {
+        let Op::Async(op) = op else { return Self::Nothing };
+        match op {
+            AsyncOp::Mbarrier { action: MbarrierAction::Arrive(_) | MbarrierAction::Complete { .. }, .. } => {
+                Self::Joins
+            }
+            AsyncOp::Mbarrier { action: MbarrierAction::Test(_), .. } => Self::Waits,
+            AsyncOp::ArriveAfterCopies { .. } => Self::JoinsAfterCopies,
+            AsyncOp::BulkCopy(copy) if copy.barrier.is_some() => Self::Copies,
+            AsyncOp::TensorCopy(copy) if matches!(copy.transfer, TensorTransfer::Load { .. }) => Self::Copies,
+            _ => Self::Nothing,
+        }
+    }
 }
 
 impl Copies {
     /// Of this instruction.
     pub fn of(op: &Op) -> Self {
         match op {
-            Op::Async(AsyncOp::Copy(_)) => Self::Begins,
-            Op::Async(AsyncOp::Commit) => Self::Commits,
-            Op::Async(AsyncOp::Wait { groups_left }) => Self::Awaits(*groups_left),
+            Op::Async(AsyncOp::Copy(_)) => Self::Begins(Copier::Lsu),
+            Op::Async(AsyncOp::Commit) => Self::Commits(Copier::Lsu),
+            Op::Async(AsyncOp::Wait { groups_left }) => {
+                Self::Awaits { of: Copier::Lsu, left: *groups_left, reads_only: false }
+            }
+            Op::Async(AsyncOp::BulkCopy(_) | AsyncOp::TensorCopy(_)) if is_bulk_store(op) => {
+                Self::Begins(Copier::Engine)
+            }
+            Op::Async(AsyncOp::CommitBulk) => Self::Commits(Copier::Engine),
+            Op::Async(AsyncOp::WaitForBulk { groups_left, reads_only }) => {
+                Self::Awaits { of: Copier::Engine, left: Some(*groups_left), reads_only: *reads_only }
+            }
             _ => Self::Nothing,
         }
+    }
+}
+
+/// Whether an instruction copies from shared to global memory by the copy engine.
+pub(super) fn is_bulk_store(op: &Op) -> bool {
+    match op {
+        Op::Async(AsyncOp::BulkCopy(copy)) => copy.to == Space::Global,
+        Op::Async(AsyncOp::TensorCopy(copy)) => matches!(copy.transfer, TensorTransfer::Store { .. }),
+        _ => false,
     }
 }
 
@@ -72,6 +135,7 @@ impl Copies {
 pub(super) struct Step {
     pub cost: Cost,
     pub copies: Copies,
+    pub meeting: Meeting,
     /// The registers that it waits for, as indices in the scoreboard.
     pub reads: Box<[u32]>,
     pub writes: Box<[u32]>,

@@ -22,20 +22,25 @@ pub(crate) enum Target {
     Shared,
     Constant,
     Texture,
+    /// Global memory, by the copy engine.
+    Bulk,
 }
 
 /// An instruction that a warp executed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Event {
     pub place: u32,
+    /// The phases of mbarriers that it joins or waits for: one more than the index in
+    /// [`BlockTrace::links`] of the last of them; 0: none.
+    pub phases: u32,
     pub target: Target,
-    /// Lines that the access touches, or addresses in constant memory.
-    pub lines: u8,
-    pub sectors: u8,
     /// The most lines that are in the same bank of L1's tags.
     pub tags: u8,
+    /// Lines that the access touches, or addresses in constant memory.
+    pub lines: u16,
+    pub sectors: u16,
     /// Sectors that L1 did not have.
-    pub missed: u8,
+    pub missed: u16,
     /// Passes of the load-store unit.
     pub wavefronts: u16,
     /// The most lanes that an atomic operation serves one after the other: of a word, in shared
@@ -52,15 +57,58 @@ pub(crate) struct WarpTrace {
     pub executed: u64,
 }
 
+/// A phase of an mbarrier that an event joins or waits for, and the event's other ones.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Link {
+    /// The number of the phase, among those of all mbarriers of the block.
+    phase: u32,
+    /// As [`Event::phases`].
+    others: u32,
+}
+
+/// What an instruction does at an mbarrier.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Meets {
+    /// It initializes it.
+    Begins,
+    /// It arrives, or what it copies will: the phase is not complete before.
+    Joins,
+    /// It waits for the current phase; for the one before, if that is `complete`.
+    Waits { complete: bool },
+}
+
 /// What the warps of a block executed.
 #[derive(Clone, Debug)]
 pub(crate) struct BlockTrace {
     pub warps: Vec<WarpTrace>,
+    /// The phases of the mbarriers that its events join or wait for.
+    pub links: Vec<Link>,
+    /// How many phases there are.
+    pub phases: u32,
+    /// The phase of each mbarrier, by address, and the one before.
+    current: HashMap<u64, (u32, Option<u32>)>,
     /// Whether the block has ended.
     pub ended: bool,
 }
 
 impl BlockTrace {
+    /// The phases that an event joins or waits for.
+    pub fn phases_of(&self, event: &Event) -> impl Iterator<Item = usize> {
+        let mut next = event.phases;
+        std::iter::from_fn(move || {
+            let link = self.links[next.checked_sub(1)? as usize];
+            next = link.others;
+            Some(link.phase as usize)
+        })
+    }
+
+    /// The next phase of an mbarrier begins, after this one.
+    fn begin_phase(&mut self, barrier: u64, before: Option<u32>) -> u32 {
+        self.current.insert(barrier, (self.phases, before));
+        self.phases += 1;
+        self.phases - 1
+    }
+
     /// Instructions that its warps executed, recorded or not.
     pub fn executed(&self) -> u64 {
         self.warps.iter().map(|warp| warp.executed).sum()
@@ -98,7 +146,13 @@ impl Tracer {
         let (begun, recorded) = (self.known.len() as u64, self.blocks.len());
         let index = *self.known.entry(block).or_insert_with(|| {
             (begun.is_multiple_of(self.stride) && (self.events < MOST_EVENTS || recorded == 0)).then(|| {
-                self.blocks.push(BlockTrace { warps: vec![WarpTrace::default(); self.warps], ended: false });
+                self.blocks.push(BlockTrace {
+                    warps: vec![WarpTrace::default(); self.warps],
+                    links: Vec::new(),
+                    phases: 0,
+                    current: HashMap::new(),
+                    ended: false,
+                });
                 recorded
             })
         });
@@ -109,6 +163,12 @@ impl Tracer {
     /// The running warp, as block and warp, if it is recorded.
     pub fn current(&self) -> Option<(usize, usize)> {
         self.current
+    }
+
+    /// Whether this warp of a block is the running one, and is recorded.
+    pub fn runs(&self, block: u64, warp: u32) -> bool {
+        let index = self.known.get(&block).copied().flatten();
+        index.is_some_and(|index| self.current == Some((index, warp as usize)))
     }
 
     /// A block has ended.
@@ -155,6 +215,39 @@ impl Tracer {
         if warp.events.last().is_some_and(|event| event.place == place) {
             warp.events.pop();
             self.events -= 1;
+        }
+    }
+
+    /// The last instruction, of this warp of a block, does something at one of the block's mbarriers.
+    pub fn meets(&mut self, (number, warp): (u64, u32), place: u32, barrier: u64, how: Meets) {
+        let is_last = self.runs(number, warp);
+        let Some(&Some(index)) = self.known.get(&number) else { return };
+        let block = &mut self.blocks[index];
+        if how == Meets::Begins {
+            block.begin_phase(barrier, None);
+            return;
+        }
+        let (current, before) = match block.current.get(&barrier) {
+            Some(&phases) => phases,
+            None => (block.begin_phase(barrier, None), None),
+        };
+        let phase = if how == (Meets::Waits { complete: true }) { before } else { Some(current) };
+        let event = block.warps[warp as usize].events.last().filter(|event| is_last && event.place == place).copied();
+        if let (Some(phase), Some(event)) = (phase, event)
+            && !block.phases_of(&event).any(|other| other == phase as usize)
+        {
+            block.links.push(Link { phase, others: event.phases });
+            let links = block.links.len() as u32;
+            block.warps[warp as usize].events.last_mut().into_iter().for_each(|event| event.phases = links);
+        }
+    }
+
+    /// The current phase of an mbarrier of a block is complete.
+    pub fn completes_phase(&mut self, block: u64, barrier: u64) {
+        if let Some(&Some(index)) = self.known.get(&block) {
+            let block = &mut self.blocks[index];
+            let complete = block.current.get(&barrier).map(|&(current, _)| current);
+            block.begin_phase(barrier, complete);
         }
     }
 

@@ -26,10 +26,7 @@ pub(super) const MEANINGS: &[Meaning] = &[
     ("load xN", "A block loads a tile of 8 KiB, uses it, and loads the next; N blocks on each multiprocessor"),
     ("registers xN", "While it uses a tile, the loads of the next are under way to registers"),
     ("async-S xN", "S tiles in shared memory: it uses one while cp.async brings the others"),
-    (
-        "bulk-S xN",
-        "The same by the copy engine: one thread copies a tile by one instruction; its time is not predicted",
-    ),
+    ("bulk-S xN", "The same by the copy engine: one thread copies a tile by one instruction"),
 ];
 
 /// The flags of `host pipeline`.

@@ -8,6 +8,7 @@ use crate::machine::state::{At, Fault, Refused, Warp, Worker};
 use crate::machine::{access, copy, observe};
 use crate::memory::Mbarrier;
 use crate::program::{Asynchronous, Fence, MbarrierAccess, MbarrierAction};
+use crate::timing::Meets;
 
 /// Executes an instruction. Returns whether the split continues; otherwise it waits.
 pub(crate) fn execute<'l>(
@@ -53,6 +54,7 @@ pub(crate) fn execute<'l>(
             let mask = observe::mbarrier(worker, warp, reach, MbarrierAccess::Arrival, at);
             let addresses = barrier_addresses(worker, warp, reach, split, mask, false).map_err(fault)?;
             for lane in lanes(mask) {
+                observe::meets(worker, warp, at.place, addresses[lane], Meets::Joins);
                 let change = |barrier: &mut Mbarrier| match counted_before {
                     true => Ok(()),
                     false => barrier.expect_arrival(),
@@ -69,6 +71,9 @@ pub(crate) fn execute<'l>(
             let addresses =
                 barrier_addresses(worker, warp, reach, split, mask, phases::reaches_others(action)).map_err(fault)?;
             for lane in lanes(mask) {
+                if let Some(how) = phases::meets(action) {
+                    observe::meets(worker, warp, at.place, addresses[lane], how);
+                }
                 phases::change_barrier(worker, warp, action, addresses[lane], lane).map_err(fault)?;
             }
         }

@@ -10,11 +10,12 @@ use crate::lanes::lanes;
 use crate::machine::asynchronous::bulk::transit;
 use crate::machine::copy::{Waits, complete};
 use crate::machine::mbarrier::{barrier_addresses, exchange, invalid, update};
-use crate::machine::observe::{Observed, sanitizer};
+use crate::machine::observe::{self, Observed, sanitizer};
 use crate::machine::state::{Attempt, Fault, Refused, Split, Wait, Warp, Worker};
 use crate::memory::MbarrierFault;
 use crate::memory::{Mbarrier, parity_of};
 use crate::program::{Action, Asynchronous, MbarrierAccess, MbarrierAction, MemoryOperation};
+use crate::timing::Meets;
 use crate::trap::TrapKind;
 
 /// Whether the mbarrier may be another block's.
@@ -35,6 +36,15 @@ pub(crate) fn accesses(action: &MbarrierAction) -> MbarrierAccess {
         MbarrierAction::Expect { .. } | MbarrierAction::Complete { .. } | MbarrierAction::Arrive { .. } => {
             MbarrierAccess::Arrival
         }
+    }
+}
+
+/// What an operation does, for predicted times; waits are reported when they test.
+pub(crate) fn meets(action: &MbarrierAction) -> Option<Meets> {
+    match action {
+        MbarrierAction::Initialize { .. } => Some(Meets::Begins),
+        MbarrierAction::Arrive { .. } | MbarrierAction::Complete { .. } => Some(Meets::Joins),
+        _ => None,
     }
 }
 
@@ -109,6 +119,7 @@ pub(crate) fn test<'l>(
     warp.enter(split);
     let at = |refused: Box<Refused>| refused.at(split.pc);
     let addresses = barrier_addresses(worker, warp, reach, split, mask, false).map_err(at)?;
+    let place = code.instructions[split.pc as usize].place;
     let (mut complete, mut seen) = (0, None);
     for lane in lanes(mask) {
         let address = addresses[lane];
@@ -128,7 +139,9 @@ pub(crate) fn test<'l>(
             transit::arrive_at(worker, address, lane).map_err(at)?;
             seen = Some(address);
         }
-        complete |= u32::from(is_complete(worker)?) << lane;
+        let is_complete = is_complete(worker)?;
+        complete |= u32::from(is_complete) << lane;
+        observe::meets(worker, warp, place, address, Meets::Waits { complete: is_complete });
     }
     if complete == mask {
         worker.asynchronous.failed_waits = 0;
@@ -139,7 +152,6 @@ pub(crate) fn test<'l>(
         return Ok(false);
     }
     // A thread that has seen the completed phase has seen what came before the arrivals.
-    let place = code.instructions[split.pc as usize].place;
     let operation = MemoryOperation::mbarrier(place, MbarrierAccess::Wait);
     sanitizer::access(worker, warp, &Observed::new(&operation, Space::Shared, &addresses), complete);
     if let MbarrierAction::TestState { d, .. } | MbarrierAction::TestParity { d, .. } = *action {

@@ -5,6 +5,7 @@ use ptx::Space;
 
 use crate::lanes::{WideRow, lanes};
 use crate::machine::access;
+use crate::machine::observe::trace;
 use crate::machine::state::{Warp, Worker};
 use crate::sanitizer::{Operation, TrackedCopy, Underway};
 
@@ -43,6 +44,7 @@ pub(in crate::machine) fn completes_phase(worker: &mut Worker, address: u64) {
     if let Some(races) = worker.races() {
         races.complete_phase(address);
     }
+    trace::completes_phase(worker, address);
 }
 
 /// Copies have completed, and a thread has observed it.

@@ -1,13 +1,14 @@
 //! Records what each request of a traced warp needed from the memory system, for the replay that
 //! predicts the launch's time. `model` calls this before and after a request that it passes on.
 
-use crate::address::Access;
+use crate::address::{Access, rank_of};
 use crate::coalesce;
 use crate::instruction::AccessKind;
 use crate::lanes::lanes;
-use crate::machine::state::Modelled;
-use crate::model::{Multiprocessor, TextureNeeds};
-use crate::timing::{Event, Target};
+use crate::machine::state::{Modelled, Warp, Worker};
+use crate::model::{Multiprocessor, TextureNeeds, bulk_lines};
+use crate::tensor_map::Piece;
+use crate::timing::{Event, Meets, Target, Tracer};
 
 /// What a multiprocessor had sent before an access.
 #[derive(Clone, Copy)]
@@ -48,10 +49,10 @@ pub(super) fn memory(modelled: &mut Modelled, before: Before, kind: AccessKind, 
         AccessKind::Atomic | AccessKind::Reduction => (coalesce::store_wavefronts(access).wavefronts, turns()),
     };
     let needed = Event {
-        lines: lines.len() as u8,
+        lines: lines.len() as u16,
         tags: lines_of_a_bank(&lines),
-        sectors: coalesce::sectors(access).sectors.min(255) as u8,
-        missed: (u64::from(sectors) + past_caches).min(255) as u8,
+        sectors: coalesce::sectors(access).sectors as u16,
+        missed: (u64::from(sectors) + past_caches) as u16,
         wavefronts: wavefronts as u16,
         turns: turns as u8,
         ..Event::default()
@@ -71,7 +72,7 @@ pub(super) fn shared(modelled: &mut Modelled, kind: AccessKind, access: &Access,
 
 /// It has read constants at this many addresses.
 pub(super) fn constant(modelled: &mut Modelled, access: &Access, place: u32) {
-    let needed = Event { lines: coalesce::addresses(access).min(255) as u8, ..Event::default() };
+    let needed = Event { lines: coalesce::addresses(access) as u16, ..Event::default() };
     record(modelled, place, Target::Constant, needed);
 }
 
@@ -79,14 +80,52 @@ pub(super) fn constant(modelled: &mut Modelled, access: &Access, place: u32) {
 pub(super) fn texture(modelled: &mut Modelled, sectors: Vec<u64>, place: u32) {
     let TextureNeeds { sectors, missed, fresh } = modelled.multiprocessors[0].texture_needs(sectors);
     let needed = Event {
-        lines: sectors.div_ceil(4).min(255) as u8,
-        sectors: sectors.min(255) as u8,
-        missed: missed.min(255) as u8,
+        lines: sectors.div_ceil(4) as u16,
+        sectors: sectors as u16,
+        missed: missed as u16,
         wavefronts: 1,
         turns: fresh.min(255) as u8,
         ..Event::default()
     };
     record(modelled, place, Target::Texture, needed);
+}
+
+/// The copy engine will read or write these pieces of global memory.
+pub(in crate::machine) fn bulk_begins(worker: &mut Worker, warp: &Warp, pieces: &[Piece], place: u32) {
+    let (block, multiprocessor) = (worker.block.number, worker.block.location.multiprocessor);
+    let Some(modelled) = &mut worker.modelled else { return };
+    modelled.multiprocessors[multiprocessor].begin(place);
+    let records = |tracer: &&mut Box<Tracer>| tracer.runs(block, warp.index);
+    let Some(tracer) = modelled.tracer.as_mut().filter(records) else { return };
+    let touched = pieces.iter().flat_map(|piece| bulk_lines(piece.address, piece.bytes));
+    for (_, sectors) in touched {
+        let sectors = sectors.count_ones() as u16;
+        let needed = Event { lines: 1, sectors, missed: sectors, ..Event::default() };
+        tracer.access(place, Target::Bulk, needed);
+    }
+}
+
+/// A thread does something at an mbarrier, or the copy will that it begins.
+pub(in crate::machine) fn meets(worker: &mut Worker, warp: &Warp, place: u32, barrier: u64, how: Meets) {
+    let number = worker.block.number;
+    if let Some(tracer) = of_block(worker, barrier) {
+        tracer.meets((number, warp.index), place, barrier, how);
+    }
+}
+
+/// A phase of an mbarrier is complete.
+pub(super) fn completes_phase(worker: &mut Worker, barrier: u64) {
+    let number = worker.block.number;
+    if let Some(tracer) = of_block(worker, barrier) {
+        tracer.completes_phase(number, barrier);
+    }
+}
+
+/// Who records the running block, if the mbarrier at this address is the block's own.
+fn of_block<'w>(worker: &'w mut Worker, barrier: u64) -> Option<&'w mut Tracer> {
+    let tracer = worker.modelled.as_mut()?.tracer.as_deref_mut()?;
+    let is_own = rank_of(barrier) == u64::from(worker.block.rank);
+    (is_own && worker.block.location.multiprocessor == 0).then_some(tracer)
 }
 
 fn record(modelled: &mut Modelled, place: u32, target: Target, needed: Event) {

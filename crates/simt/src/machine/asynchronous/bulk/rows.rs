@@ -20,6 +20,7 @@ use crate::machine::state::{At, AtLane, Attempt, Refused, Warp, Worker};
 use crate::program::{BulkCopy, MbarrierAccess, MemoryOperation, RemoteStore};
 use crate::sanitizer::Run;
 use crate::tensor_map::{Piece, RowBytes, RowLayout};
+use crate::timing::Meets;
 use crate::trap::TrapKind;
 
 /// The largest copy, in bytes.
@@ -51,9 +52,11 @@ pub(crate) fn begin<'l>(worker: &mut Worker<'l>, warp: &mut Warp<'l>, copy: &Bul
             let receivers = transit::receivers(blocks.map(|blocks| blocks[lane]));
             let pieces = [Piece { offset: 0, bytes, address: from }];
             observe::recorder::bulk(worker, warp, AccessKind::Copy, &pieces, thread);
+            observe::bulk_begins(worker, warp, &pieces, place);
             observe::model::bulk(worker, AccessKind::Copy, &pieces, receivers);
         }
         if let Some(barriers) = barriers {
+            observe::meets(worker, warp, place, barriers[lane], Meets::Joins);
             let what = Arriving { to, barrier: barriers[lane], bytes: data, layout, reduction, number: 0 };
             let reads = vec![Run { shared: copy.from.space != Space::Global, start: from, bytes: bytes.into() }];
             let blocks = blocks.map(|blocks| blocks[lane]);
@@ -65,6 +68,7 @@ pub(crate) fn begin<'l>(worker: &mut Worker<'l>, warp: &mut Warp<'l>, copy: &Bul
         if report_pieces(worker, warp, writes, &pieces, thread) {
             check_pieces(worker, &pieces, lane)?;
             observe::recorder::bulk(worker, warp, AccessKind::of_bulk_store(reduction.is_some()), &pieces, thread);
+            observe::bulk_begins(worker, warp, &pieces, place);
             let runs = (vec![run_of_shared(from, bytes)], runs_of_global(&pieces));
             let number = begins(worker, warp, runs, reduction, thread);
             let departing = Departing { from: source, pieces, reduction, number };

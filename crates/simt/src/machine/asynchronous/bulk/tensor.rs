@@ -24,6 +24,7 @@ use crate::tensor_map::{
     Corner, Piece, RowBytes, RowLayout, TENSOR_MAP_ALIGN, TENSOR_MAP_BYTES, TensorBox, TensorElement, TensorFault,
     TensorMap, is_of_columns, replace,
 };
+use crate::timing::Meets;
 use crate::trap::TrapKind;
 
 /// The size of a tensor map.
@@ -111,7 +112,9 @@ fn load<'l>(
         part.loaded(&mut bytes[piece.offset as usize..(piece.offset + piece.bytes) as usize]);
     }
     observe::recorder::bulk(worker, warp, AccessKind::Copy, &part.pieces, thread);
+    observe::bulk_begins(worker, warp, &part.pieces, thread.place);
     observe::model::bulk(worker, AccessKind::Copy, &part.pieces, transit::receivers(blocks));
+    observe::meets(worker, warp, thread.place, barrier, Meets::Joins);
     let what = Arriving { to, barrier, bytes, layout: part.layout, reduction: None, number: 0 };
     transit::deliver(worker, warp, Delivery { what, reads: runs_of_global(&part.pieces), blocks }, thread)
 }
@@ -146,6 +149,7 @@ fn store<'l>(
     if report_pieces(worker, warp, writes, &pieces, thread) {
         check_pieces(worker, &pieces, thread.lane)?;
         observe::recorder::bulk(worker, warp, AccessKind::of_bulk_store(reduction.is_some()), &pieces, thread);
+        observe::bulk_begins(worker, warp, &pieces, thread.place);
         let runs = (vec![run_of_shared(from, layout.extent(bytes))], runs_of_global(&pieces));
         let number = begins(worker, warp, runs, reduction, thread);
         let departing = Departing { from: source, pieces, reduction, number };
