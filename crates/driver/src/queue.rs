@@ -5,9 +5,10 @@
 //! Work begins when its stream's earlier work has ended, and not before the host gave it.
 
 use std::collections::BTreeMap;
+use std::sync::MutexGuard;
 use std::time::Instant;
 
-use crate::boundary::callbacks::{Behind, call, call_host, call_stream, end_of, wait};
+use crate::boundary::callbacks::{Behind, call, call_host, call_stream, end_of, merge};
 use crate::boundary::{Done, Status};
 use crate::objects::{Handle, LEGACY, Stream};
 use crate::state::{State, working};
@@ -17,31 +18,45 @@ use crate::{allocations, capture, copies, kernel};
 /// Gives a stream something to do.
 pub fn submit(stream: Handle, work: Work) -> Done {
     let stream = Stream::number(stream);
-    let waits = {
+    {
         let mut state = working()?;
         if state.stream(stream)?.capture.is_some() {
             return capture::add(&mut state, stream, work);
         }
         capture::check_legacy(&mut state, stream)?;
-        match work {
-            // Functions of a stream run in order anyway.
-            Work::Call(..) | Work::Callback(..) | Work::Record(_) | Work::WaitFor(_) => Vec::new(),
-            _ => state.behind(stream)?,
-        }
-    };
-    waits.into_iter().for_each(Behind::wait);
-    if stream == LEGACY && !matches!(work, Work::Record(_) | Work::WaitFor(_) | Work::Call(..) | Work::Callback(..)) {
-        wait();
     }
-    let mut state = working()?;
+    if let Work::Graph(plan) = &work {
+        let begins = working()?.begins(stream)?;
+        let ends = run_plan(plan, stream, begins)?;
+        working()?.stream_mut(stream)?.clock = ends;
+        return Ok(());
+    }
+    let mut state = once_reached(stream, &work)?;
     let begins = state.begins(stream)?;
     let ends = perform(&mut state, stream, &work, begins)?;
     state.stream_mut(stream)?.clock = ends;
     Ok(())
 }
 
+/// The state, once the functions of the host have ended that this work waits for. They may need what
+/// the state's lock keeps from them.
+fn once_reached(stream: Handle, work: &Work) -> Done<MutexGuard<'static, State>> {
+    let state = working()?;
+    // Functions of the host wait on their own threads, and so do events.
+    if matches!(work, Work::Call(..) | Work::Callback(..) | Work::Record(_) | Work::WaitFor(_)) {
+        return Ok(state);
+    }
+    let behind = state.behind(stream)?;
+    if behind.is_empty() {
+        return Ok(state);
+    }
+    drop(state);
+    behind.into_iter().for_each(Behind::wait);
+    working()
+}
+
 /// Does it. Returns the predicted time at which it has ended, if it begins at this time.
-pub fn perform(state: &mut State, stream: Handle, work: &Work, begins: f64) -> Done<f64> {
+fn perform(state: &mut State, stream: Handle, work: &Work, begins: f64) -> Done<f64> {
     let noted = state.noted(work);
     state.count(stream, work, noted.as_ref());
     let Some(what) = noted else { return carry_out(state, stream, work, begins) };
@@ -62,8 +77,8 @@ fn carry_out(state: &mut State, stream: Handle, work: &Work, begins: f64) -> Don
         Work::Write { to, value, bytes } => copies::write(state, *to, &value.to_le_bytes()[..*bytes])?,
         Work::Await(awaited) => awaited.check(state)?,
         Work::Free(address) => allocations::free(state, *address)?,
-        Work::Call(function, data) => call_host(stream, state.waits(stream)?, *function, *data)?,
-        Work::Callback(function, data) => call_stream(stream, state.waits(stream)?, *function, *data)?,
+        Work::Call(function, data) => call_host(stream, state.behind(stream)?, *function, *data)?,
+        Work::Callback(function, data) => call_stream(stream, state.behind(stream)?, *function, *data)?,
         Work::Record(event) => {
             if let Some(shared) = state.event_mut(*event)?.shared.clone() {
                 let ends = state.behind(stream)?.into_iter().all(Behind::is_reached);
@@ -71,7 +86,7 @@ fn carry_out(state: &mut State, stream: Handle, work: &Work, begins: f64) -> Don
                 if !ends {
                     // As a function of the host: who has waited for the stream finds the recording ended.
                     let end = shared.clone();
-                    let called = call(stream, state.waits(stream)?, move || end.end(number));
+                    let called = call(stream, state.behind(stream)?, move || end.end(number));
                     called.inspect_err(|_| shared.end(number))?;
                 }
             }
@@ -83,30 +98,31 @@ fn carry_out(state: &mut State, stream: Handle, work: &Work, begins: f64) -> Don
             let event = state.event_mut(*event)?;
             let (at, behind) = (event.at.unwrap_or(0.0), event.behind.clone());
             let shared = event.shared.clone().filter(|shared| !shared.is_reached());
-            let of_stream = state.stream_mut(stream)?;
-            of_stream.behind.retain(|behind| !behind.is_reached());
-            of_stream.behind.extend(behind.into_iter().filter(|behind| !behind.is_reached()));
+            merge(&mut state.stream_mut(stream)?.behind, behind);
             if let Some(shared) = shared {
                 // Another process's work, perhaps: as a function of the host. Recordings from now on may be
                 // behind this wait.
                 let number = shared.recorded();
-                call(stream, state.waits(stream)?, move || shared.wait(number))?;
+                call(stream, state.behind(stream)?, move || shared.wait(number))?;
             }
             return Ok(begins.max(at));
         }
-        Work::Child(_) => return Err(Status::INVALID_VALUE),
-        Work::Graph(plan) => return run_plan(state, plan, stream, begins),
+        Work::Child(_) | Work::Graph(_) => return Err(Status::INVALID_VALUE),
     }
     Ok(begins)
 }
 
 /// Runs the steps; each begins when those before it have ended. Returns when the last ends.
-fn run_plan(state: &mut State, plan: &Plan, stream: Handle, begins: f64) -> Done<f64> {
+fn run_plan(plan: &Plan, stream: Handle, begins: f64) -> Done<f64> {
     let mut ends = BTreeMap::new();
     let mut last = begins;
     for step in &plan.steps {
         let from = step.after.iter().filter_map(|node| ends.get(node)).copied().fold(begins, f64::max);
-        let end = if step.enabled { perform(state, stream, &step.work, from)? } else { from };
+        let end = match &step.work {
+            _ if !step.enabled => from,
+            Work::Graph(child) => run_plan(child, stream, from)?,
+            work => perform(&mut *once_reached(stream, work)?, stream, work, from)?,
+        };
         ends.insert(step.node, end);
         last = last.max(end);
     }
@@ -114,17 +130,18 @@ fn run_plan(state: &mut State, plan: &Plan, stream: Handle, begins: f64) -> Done
 }
 
 impl State {
-    /// The functions of the host, before events of other streams, that a stream was told to wait for.
-    fn waits(&self, stream: Handle) -> Done<Vec<Behind>> {
-        Ok(self.stream(stream)?.behind.clone())
-    }
-
-    /// What a stream waits for: functions of the host, its own and those before events.
+    /// What a stream waits for: functions of the host, its own and those before events, and those of
+    /// streams for which it waits as the legacy default stream, or for that one.
     pub fn behind(&self, stream: Handle) -> Done<Vec<Behind>> {
-        let mut all = self.stream(stream)?.behind.clone();
-        let own = end_of(stream);
-        if !own.is_reached() {
-            all.push(own);
+        let own = self.stream(stream)?;
+        let mut all = Vec::new();
+        let mut add =
+            |stream: Handle, behind: &[Behind]| merge(&mut all, behind.iter().copied().chain([end_of(stream)]));
+        add(stream, &own.behind);
+        if stream == LEGACY {
+            self.streams.iter().filter(|(_, it)| it.blocks()).for_each(|(&other, it)| add(other, &it.behind));
+        } else if own.blocks() {
+            add(LEGACY, &self.stream(LEGACY)?.behind);
         }
         Ok(all)
     }

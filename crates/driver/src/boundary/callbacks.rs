@@ -136,6 +136,17 @@ impl Behind {
     }
 }
 
+/// Adds places to others: of each stream the last alone, and none that is reached.
+pub fn merge(all: &mut Vec<Behind>, more: impl IntoIterator<Item = Behind>) {
+    all.retain(|behind| !behind.is_reached());
+    for one in more.into_iter().filter(|behind| !behind.is_reached()) {
+        match all.iter_mut().find(|it| it.stream == one.stream) {
+            Some(it) => it.functions = it.functions.max(one.functions),
+            None => all.push(one),
+        }
+    }
+}
+
 /// Waits for all functions of the host.
 pub fn wait() {
     if !RUNS.get() {

@@ -190,3 +190,32 @@ fn an_object_lives_as_long_as_the_graphs_that_refer_to_it() {
     assert_eq!(DESTROYED.load(Ordering::SeqCst), 7);
     assert_eq!(driver.cuUserObjectRelease(object, 1), INVALID_VALUE);
 }
+
+/// What follows a function of the host waits for it, also in a graph within a graph.
+#[test]
+fn nodes_wait_for_functions_of_the_host() {
+    unsafe extern "C" fn add_one(data: *mut c_void) {
+        // Time in which what follows would run, if it did not wait.
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        // SAFETY: the test gives a word that lives until the graph has run.
+        unsafe { *data.cast::<u32>() += 1 };
+    }
+    let driver = Driver::new();
+    let (mut stream, mut graph, mut outer) = (0, 0, 0);
+    assert_eq!(driver.cuStreamCreate(&mut stream, 1), 0);
+    let words = driver.words(&[4]);
+    let mut word = 0u32;
+    let place = &raw mut word;
+    assert_eq!(driver.cuStreamBeginCapture_v2(stream, 1), 0);
+    assert_eq!(driver.cuMemcpyDtoHAsync_v2(place, words, 4, stream), 0);
+    assert_eq!(driver.cuLaunchHostFunc(stream, Some(add_one), place.cast()), 0);
+    assert_eq!(driver.cuMemcpyHtoDAsync_v2(words, place, 4, stream), 0);
+    assert_eq!((driver.cuStreamEndCapture(stream, &mut graph), driver.cuGraphCreate(&mut outer, 0)), (0, 0));
+    let mut child = 0;
+    assert_eq!(driver.cuGraphAddChildGraphNode(&mut child, outer, null(), 0, graph), 0);
+    for (graph, expected) in [(graph, 5), (outer, 6)] {
+        let executable = instantiated(&driver, graph);
+        assert_eq!((driver.cuGraphLaunch(executable, stream), driver.cuStreamSynchronize(stream)), (0, 0));
+        assert_eq!(driver.read(words, 1), [expected]);
+    }
+}

@@ -1,8 +1,8 @@
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::{Receiver, Sender, channel};
 
-use super::support::{Driver, INVALID_HANDLE, INVALID_VALUE, KERNELS, NOT_READY, null_pointer};
+use super::support::{Driver, Handle, INVALID_HANDLE, INVALID_VALUE, KERNELS, NOT_READY, in_child, null_pointer};
 
 #[test]
 fn streams_and_events_are_known_until_they_are_destroyed() {
@@ -127,6 +127,64 @@ fn functions_of_the_host_wait_for_events_of_other_streams() {
         assert_eq!((driver.cuStreamSynchronize(other), SEEN.load(Ordering::SeqCst)), (0, count));
         assert_eq!((driver.cuEventQuery(event), driver.cuStreamQuery(stream)), (0, 0));
     }
+}
+
+/// A function of the host that ends once its sender is dropped.
+fn held(driver: &Driver, stream: Handle) -> Sender<()> {
+    unsafe extern "C" fn wait(data: *mut c_void) {
+        // SAFETY: this function gives a receiver.
+        let released = unsafe { Box::from_raw(data.cast::<Receiver<()>>()) };
+        let _ = released.recv();
+    }
+    let (release, released) = channel::<()>();
+    assert_eq!(driver.cuLaunchHostFunc(stream, Some(wait), Box::into_raw(Box::new(released)).cast()), 0);
+    release
+}
+
+// In a process of its own: others use the default stream, too.
+#[test]
+fn functions_of_the_host_keep_the_default_stream_s_order() {
+    in_child("streams::functions_of_the_host_keep_the_default_stream_s_order", &[], default_stream);
+}
+
+fn default_stream(driver: &Driver) {
+    let (mut blocking, mut free, mut event) = (0, 0, 0);
+    assert_eq!((driver.cuStreamCreate(&mut blocking, 0), driver.cuStreamCreate(&mut free, 1)), (0, 0));
+    assert_eq!(driver.cuEventCreate(&mut event, 2), 0);
+    let words = driver.words(&[0]);
+    // The default stream waits for streams that block, and those for it.
+    for [first, second] in [[blocking, 0], [0, blocking]] {
+        let release = held(driver, first);
+        assert_eq!(driver.cuEventRecord(event, second), 0);
+        assert_eq!((driver.cuStreamQuery(second), driver.cuEventQuery(event)), (NOT_READY, NOT_READY));
+        assert_eq!(driver.cuStreamQuery(free), 0);
+        // A function there runs later.
+        let later = held(driver, second);
+        drop(later);
+        assert_eq!(driver.cuStreamQuery(first), NOT_READY);
+        drop(release);
+        assert_eq!((driver.cuStreamSynchronize(second), driver.cuEventQuery(event)), (0, 0));
+        assert_eq!(driver.cuStreamQuery(first), 0);
+    }
+    // Not for one that does not.
+    let release = held(driver, free);
+    assert_eq!((driver.cuMemsetD32Async(words, 7, 1, 0), driver.cuStreamQuery(free)), (0, NOT_READY));
+    drop(release);
+    assert_eq!((driver.cuStreamSynchronize(free), driver.read(words, 1)), (0, vec![7]));
+    // Streams that wait for each other in turn wait for each once.
+    let mut other = 0;
+    assert_eq!(driver.cuStreamCreate(&mut other, 1), 0);
+    let releases: Vec<_> = (0..60)
+        .map(|turn| {
+            let [from, to] = if turn % 2 == 0 { [free, other] } else { [other, free] };
+            let release = held(driver, from);
+            assert_eq!((driver.cuEventRecord(event, from), driver.cuStreamWaitEvent(to, event, 0)), (0, 0));
+            release
+        })
+        .collect();
+    assert_eq!((driver.cuStreamQuery(free), driver.cuStreamQuery(other)), (NOT_READY, NOT_READY));
+    drop(releases);
+    assert_eq!((driver.cuStreamSynchronize(other), driver.cuStreamSynchronize(free)), (0, 0));
 }
 
 /// Streams that do not wait for each other overlap, by predicted time.
