@@ -40,6 +40,10 @@ const MEASURED: &str = "measurements/h200.json";
 const DOCUMENT: &str = "docs/TIME.md";
 const GROUPS: &str = "measurements/time.md";
 
+/// Labs that run more rows on a GPU than on the simulator, and the flags for as many.
+const ROWS: [(&str, &str); 3] =
+    [("launch", "--block 64,256,1024"), ("pipeline", "--blocks 1,2,4,8"), ("spill", "--all")];
+
 /// Options of `time`.
 #[derive(Debug, clap::Args)]
 pub struct Options {
@@ -90,7 +94,9 @@ fn predict(options: &Options, root: &Path, predictions: &mut Predictions) -> Res
     let date = succeed(Command::new("date").arg("+%F"))?.trim().to_owned();
     let measured: Measurements = records::read(&root.join(MEASURED))?;
     for arguments in measured.runs.keys().filter(|arguments| wanted(lab(arguments))) {
-        let rows = timed(&format!("host {arguments}"), || report(arguments, "hopper"))?;
+        let flags = ROWS.iter().find(|(run, _)| run == arguments).map_or("", |&(_, flags)| flags);
+        let command = format!("{arguments} {flags}");
+        let rows = timed(&format!("host {}", command.trim_end()), || report(&command, "hopper"))?;
         predictions.runs.insert(arguments.clone(), data::rows(&rows).collect());
         predictions.date.clone_from(&date);
         save(predictions)?;
