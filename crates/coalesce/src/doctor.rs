@@ -268,17 +268,29 @@ fn workspace_of(path: &Path, manifest: &Table) -> Result<Option<Table>, String> 
     for file in candidates.into_iter().map(|folder| folder.join(MANIFEST)) {
         let Ok(text) = std::fs::read_to_string(&file) else { continue };
         let found = table(&file, &text)?;
-        if found.contains_key("workspace") {
+        let at = file.parent().unwrap_or(&folder);
+        if found.contains_key("workspace") && !(named.is_none() && excludes(&found, at, &folder)) {
             return Ok(Some(found));
         }
     }
     Ok(None)
 }
 
+/// Whether a workspace excludes a folder, as cargo has it: one that `members` names is a member.
+fn excludes(root: &Table, at: &Path, folder: &Path) -> bool {
+    let names = |list: &str| {
+        let list = root["workspace"].get(list).and_then(Value::as_array);
+        list.into_iter().flatten().filter_map(Value::as_str).any(|name| folder.starts_with(at.join(name)))
+    };
+    names("exclude") && !names("members")
+}
+
 /// What a manifest, and that of its workspace, say of a package's dependencies.
 fn of_package(manifest: &Table, root: &Table) -> Vec<Finding> {
     let all = dependencies(manifest, root);
-    let is_patched = |name: &str| [root, manifest].iter().any(|it| inner(it, &["patch", "crates-io", name]).is_some());
+    // Cargo ignores the patches of a workspace's members.
+    let patched = if root.contains_key("workspace") { root } else { manifest };
+    let is_patched = |name: &str| inner(patched, &["patch", "crates-io", name]).is_some();
     let mut findings = Vec::new();
     if all.contains_key("cust") {
         findings.push(match ["cust_raw", "find_cuda_helper"].into_iter().all(is_patched) {
@@ -394,8 +406,29 @@ mod tests {
         let patch =
             "[workspace]\n[patch.crates-io]\ncust_raw = { path = \"a\" }\nfind_cuda_helper = { path = \"b\" }\n";
         assert!(matches!(&said(&format!("[package]\n[dependencies]\n{cust}"), patch)[..], [Finding::Fine(_)]));
+        // Cargo ignores a member's own patch.
+        let member = format!("[package]\n[dependencies]\n{cust}{}", patch.trim_start_matches("[workspace]\n"));
+        assert!(matches!(&said(&member, "[workspace]\n")[..], [Finding::Blocks(_)]));
+        assert!(matches!(&said(&member, "")[..], [Finding::Fine(_)]));
         // A workspace without a package.
         assert!(matches!(&said(root, root)[..], [Finding::Fine(_)]));
+    }
+
+    #[test]
+    fn a_workspace_may_exclude_a_package() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = |text: &str| std::fs::write(folder.path().join(MANIFEST), text).unwrap();
+        let finds = || workspace_of(&folder.path().join("demo/a").join(MANIFEST), &Table::new()).unwrap().is_some();
+        for (text, is_found) in [
+            ("[package]\n", false),
+            ("[workspace]\n", true),
+            ("[workspace]\nexclude = ['other', 'demo']\n", false),
+            ("[workspace]\nexclude = ['dem']\n", true),
+            ("[workspace]\nexclude = ['demo']\nmembers = ['demo/a']\n", true),
+        ] {
+            root(text);
+            assert_eq!(finds(), is_found, "{text}");
+        }
     }
 
     #[test]

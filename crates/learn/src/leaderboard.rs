@@ -87,9 +87,10 @@ impl Entry {
     /// A student's score of today.
     pub fn new(task: &str, name: &str, score: &Score) -> Self {
         let Score { model, us, digest, version } = score.clone();
+        let cut = |name: &str| name.chars().take(LONGEST_NAME).collect::<String>();
+        let name = cut(name);
         // A folder can have a name that shows nothing.
-        let name = if is_seen(name) { shown(name) } else { name.escape_unicode().to_string() };
-        let name = name.chars().take(LONGEST_NAME).collect();
+        let name = cut(&if is_seen(&name) { shown(&name) } else { name.escape_unicode().to_string() });
         Self { task: task.to_owned(), model, us, name, date: today(), digest, version }
     }
 
@@ -343,6 +344,16 @@ mod tests {
         let of = |name: &str, us, date: &str| (name.to_owned(), us, date.to_owned());
         let expected = [of("anna", 8.0, "2026-11-03"), of("ben", 8.5, "2026-11-02"), of("anna", 1.0, "2026-11-01")];
         assert_eq!(kept, expected);
+    }
+
+    #[test]
+    fn a_name_shows_something() {
+        let blanks = "\u{3164}".repeat(LONGEST_NAME);
+        for name in [blanks.as_str(), &format!("{blanks}a"), "\u{3164}"] {
+            let entry = entry(name, 8.0, "2026-11-01");
+            assert!(is_seen(&entry.name) && entry.name.starts_with("\\u{3164}"), "{name:?}: {:?}", entry.name);
+            assert!(entry.name.chars().count() <= LONGEST_NAME);
+        }
     }
 
     #[test]

@@ -64,6 +64,7 @@ pub(super) fn all(options: &Options, root: &Path, results: &mut Results, data: &
         all.any(|planned| planned == *arguments)
     };
     results.runs.retain(|arguments, _| planned(arguments));
+    results.dates.retain(|lab, _| plan::GOALS.iter().any(|goal| goal.lab_name() == lab));
     records::save(results, DEPTH, data)
 }
 
