@@ -109,6 +109,55 @@ $wait:
 	ret;
 }
 
+// The first warp asks a few times whether a phase is complete before it arrives itself, adds so many
+// times, and arrives where the second waits, which adds as often.
+.visible .entry poll(.param .u64 out, .param .u32 steps)
+{
+	.shared .align 8 .b64 own;
+	.shared .align 8 .b64 met;
+	.reg .pred %p<4>;
+	.reg .b32 %r<7>;
+	.reg .f32 %f<2>;
+	.reg .b64 %rd<2>;
+	ld.param.u64 %rd1, [out];
+	ld.param.u32 %r1, [steps];
+	mov.u32 %r2, %tid.x;
+	mov.u32 %r3, own;
+	mov.u32 %r4, met;
+	setp.ne.u32 %p1, %r2, 0;
+	@%p1 bra $begun;
+	mbarrier.init.shared::cta.b64 [%r3], 32;
+	mbarrier.init.shared::cta.b64 [%r4], 32;
+$begun:
+	bar.sync 0;
+	setp.lt.u32 %p2, %r2, 32;
+	mov.u32 %r5, 0;
+	@!%p2 bra $wait;
+$ask:
+	mbarrier.test_wait.parity.shared::cta.b64 %p3, [%r3], 0;
+	@%p3 bra $add;
+	add.u32 %r5, %r5, 1;
+	setp.eq.u32 %p3, %r5, 4;
+	@!%p3 bra $ask;
+	mbarrier.arrive.shared::cta.b64 _, [%r3];
+	bra $ask;
+$wait:
+	mbarrier.try_wait.parity.shared::cta.b64 %p3, [%r4], 0;
+	@!%p3 bra $wait;
+$add:
+	mov.f32 %f1, 0f00000000;
+$again:
+	add.f32 %f1, %f1, 0f3F800000;
+	sub.u32 %r1, %r1, 1;
+	setp.ne.u32 %p3, %r1, 0;
+	@%p3 bra $again;
+	st.global.f32 [%rd1], %f1;
+	@!%p2 bra $end;
+	mbarrier.arrive.shared::cta.b64 _, [%r4];
+$end:
+	ret;
+}
+
 // Each block copies its shared memory out, and waits until it has been read, or is there.
 .visible .entry put(.param .u64 out, .param .u32 bytes)
 {
@@ -219,6 +268,13 @@ fn a_warp_waits_at_an_mbarrier_for_those_that_arrive() {
     assert!(long.cold_us > short.cold_us + 1008.0 * 4.0 / 1980.0, "{} {}", short.cold_us, long.cold_us);
     let at_barriers = long.waits.iter().find(|(why, _)| *why == Why::Barrier).map_or(0.0, |(_, part)| *part);
     assert!(waits > 0.3 && at_barriers >= waits, "{waits} {:?}", long.waits);
+}
+
+#[test]
+fn a_test_that_fails_is_no_wait() {
+    let [short, long] = [16, 1024].map(|steps| time("poll", (132, 64), &[steps]).cold_us);
+    // Both warps add, one after the other.
+    assert!(long > short + 2.0 * 1008.0 * 4.0 / 1980.0, "{short} {long}");
 }
 
 #[test]

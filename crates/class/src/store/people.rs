@@ -59,8 +59,8 @@ impl Student {
     }
 }
 
-/// What is kept of the key of a student who was erased: enough to tell it from a mistyped one, too
-/// little to say whose it was.
+/// A short hash of an erased student's key: it tells a repeated command from a mistyped key, and not
+/// who the student was.
 fn trace(id: &str) -> String {
     format!("{:.4} ", hash(id))
 }

@@ -201,7 +201,7 @@ impl Warp {
         groups.iter().fold(*ungrouped, |all, &group| all.max(group)).done
     }
 
-    /// It waits for these phases, or goes on when they are complete.
+    /// Makes it wait for these phases, or lets it go on if they are complete.
     pub fn wait_for_phases(&mut self, phases: impl Iterator<Item = Phase>) {
         self.at_phase = false;
         for Phase { left, ready, by_copy } in phases {

@@ -244,7 +244,8 @@ impl<'r> Replay<'r> {
         }
     }
 
-    /// A warp whose next instruction waits for phases of mbarriers goes on when they are complete.
+    /// Makes a warp wait for the phases of mbarriers that its next instruction needs, or lets it go on
+    /// if they are complete.
     fn wait_for_phases(&mut self, id: usize) {
         let warp = &self.warps[id];
         let (event, recorded) = (self.event(warp), &self.recorded[warp.trace]);
@@ -285,15 +286,18 @@ impl<'r> Replay<'r> {
         }
     }
 
-    /// Nobody can issue. Phases that wait for what is not recorded are complete. Returns whether any
-    /// warp waits for one.
+    /// Nobody can issue. The phases that warps wait for lack what is not recorded: they are complete.
+    /// Returns whether any warp waits for one.
     fn end_waits(&mut self, now: u64) -> bool {
-        if !self.warps.iter().any(|warp| warp.at_phase) {
-            return false;
+        let mut any = false;
+        for warp in self.warps.iter().filter(|warp| warp.at_phase) {
+            any = true;
+            for phase in self.recorded[warp.trace].phases_of(&self.event(warp)) {
+                self.phases[warp.block][phase].left = 0;
+            }
         }
-        self.phases.iter_mut().flatten().for_each(|phase| phase.left = 0);
         self.wake(|_| true, now);
-        true
+        any
     }
 
     /// The warp that a scheduler issues from, as an index in its list; or the time until which none

@@ -57,6 +57,19 @@ pub(crate) struct WarpTrace {
     pub executed: u64,
 }
 
+impl WarpTrace {
+    /// Whether all instructions that it executed are recorded.
+    fn is_whole(&self) -> bool {
+        self.events.len() as u64 == self.executed
+    }
+
+    /// The last instruction that it executed, if that was at this place, and is recorded.
+    fn last(&mut self, place: u32) -> Option<&mut Event> {
+        let is_whole = self.is_whole();
+        self.events.last_mut().filter(|event| is_whole && event.place == place)
+    }
+}
+
 /// A phase of an mbarrier that an event joins or waits for, and the event's other ones.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Link {
@@ -75,6 +88,8 @@ pub(crate) enum Meets {
     Joins,
     /// It waits for the current phase; for the one before, if that is `complete`.
     Waits { complete: bool },
+    /// It has waited, and goes on though the phase is not complete.
+    GivesUp,
 }
 
 /// What the warps of a block executed.
@@ -92,6 +107,24 @@ pub(crate) struct BlockTrace {
 }
 
 impl BlockTrace {
+    /// The last instruction of a warp, at this place, joins the current phase of an mbarrier, or waits
+    /// for it; for the one before, if that `was_complete`.
+    fn link(&mut self, warp: u32, place: u32, barrier: u64, was_complete: bool) {
+        let (current, before) = match self.current.get(&barrier) {
+            Some(&phases) => phases,
+            None => (self.begin_phase(barrier, None), None),
+        };
+        let phase = if was_complete { before } else { Some(current) };
+        let event = self.warps[warp as usize].last(place).copied();
+        if let (Some(phase), Some(event)) = (phase, event)
+            && !self.phases_of(&event).any(|other| other == phase as usize)
+        {
+            self.links.push(Link { phase, others: event.phases });
+            let links = self.links.len() as u32;
+            self.warps[warp as usize].last(place).into_iter().for_each(|event| event.phases = links);
+        }
+    }
+
     /// The phases that an event joins or waits for.
     pub fn phases_of(&self, event: &Event) -> impl Iterator<Item = usize> {
         let mut next = event.phases;
@@ -201,8 +234,9 @@ impl Tracer {
     pub fn step(&mut self, place: u32) {
         let room = self.events < MOST_EVENTS;
         let Some(warp) = self.warp() else { return };
+        let is_whole = warp.is_whole();
         warp.executed += 1;
-        if room {
+        if room && is_whole {
             warp.events.push(Event { place, ..Event::default() });
             self.events += 1;
         }
@@ -211,8 +245,9 @@ impl Tracer {
     /// It did not happen: the warp waits, and will execute it later.
     pub fn undo(&mut self, place: u32) {
         let Some(warp) = self.warp() else { return };
+        let is_recorded = warp.last(place).is_some();
         warp.executed -= 1;
-        if warp.events.last().is_some_and(|event| event.place == place) {
+        if is_recorded {
             warp.events.pop();
             self.events -= 1;
         }
@@ -220,43 +255,34 @@ impl Tracer {
 
     /// The last instruction, of this warp of a block, does something at one of the block's mbarriers.
     pub fn meets(&mut self, (number, warp): (u64, u32), place: u32, barrier: u64, how: Meets) {
-        let is_last = self.runs(number, warp);
-        let Some(&Some(index)) = self.known.get(&number) else { return };
-        let block = &mut self.blocks[index];
-        if how == Meets::Begins {
-            block.begin_phase(barrier, None);
-            return;
-        }
-        let (current, before) = match block.current.get(&barrier) {
-            Some(&phases) => phases,
-            None => (block.begin_phase(barrier, None), None),
-        };
-        let phase = if how == (Meets::Waits { complete: true }) { before } else { Some(current) };
-        let event = block.warps[warp as usize].events.last().filter(|event| is_last && event.place == place).copied();
-        if let (Some(phase), Some(event)) = (phase, event)
-            && !block.phases_of(&event).any(|other| other == phase as usize)
-        {
-            block.links.push(Link { phase, others: event.phases });
-            let links = block.links.len() as u32;
-            block.warps[warp as usize].events.last_mut().into_iter().for_each(|event| event.phases = links);
+        let runs = self.runs(number, warp);
+        let Some(block) = self.with_phases(number) else { return };
+        match how {
+            Meets::Begins => _ = block.begin_phase(barrier, None),
+            Meets::GivesUp => block.warps[warp as usize].last(place).into_iter().for_each(|event| event.phases = 0),
+            Meets::Joins | Meets::Waits { .. } if !runs => {}
+            Meets::Joins => block.link(warp, place, barrier, false),
+            Meets::Waits { complete } => block.link(warp, place, barrier, complete),
         }
     }
 
     /// The current phase of an mbarrier of a block is complete.
     pub fn completes_phase(&mut self, block: u64, barrier: u64) {
-        if let Some(&Some(index)) = self.known.get(&block) {
-            let block = &mut self.blocks[index];
+        if let Some(block) = self.with_phases(block) {
             let complete = block.current.get(&barrier).map(|&(current, _)| current);
             block.begin_phase(barrier, complete);
         }
     }
 
+    /// A block whose phases are recorded, as long as its instructions are.
+    fn with_phases(&mut self, block: u64) -> Option<&mut BlockTrace> {
+        let index = self.known.get(&block).copied().flatten()?;
+        (self.events < MOST_EVENTS).then(|| &mut self.blocks[index])
+    }
+
     /// What the access of the last instruction needed. An instruction may have several.
     pub fn access(&mut self, place: u32, target: Target, needed: Event) {
-        let Some(event) = self.warp().and_then(|warp| warp.events.last_mut()).filter(|event| event.place == place)
-        else {
-            return;
-        };
+        let Some(event) = self.warp().and_then(|warp| warp.last(place)) else { return };
         event.target = target;
         event.lines = event.lines.saturating_add(needed.lines);
         event.sectors = event.sectors.saturating_add(needed.sectors);

@@ -150,6 +150,8 @@ pub(crate) fn test<'l>(
         let waits = if rest == 0 { *split } else { warp.part(*split, mask, &[(split.pc + 1, rest)], split.pc + 1) };
         warp.waiting.push((waits, Wait::Asynchronous));
         return Ok(false);
+    } else {
+        observe::meets(worker, warp, place, addresses[mask.trailing_zeros() as usize], Meets::GivesUp);
     }
     // A thread that has seen the completed phase has seen what came before the arrivals.
     let operation = MemoryOperation::mbarrier(place, MbarrierAccess::Wait);

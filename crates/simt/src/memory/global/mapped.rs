@@ -40,17 +40,26 @@ struct Bytes {
     written: Written,
 }
 
-/// All that can be mapped, by number.
+/// All that can be mapped, by number, and whether there is a [`Physical`] of it.
 #[derive(Default)]
 pub(super) struct Mappable {
-    all: Vec<Option<Arc<Bytes>>>,
+    all: Vec<Option<(Arc<Bytes>, bool)>>,
     unused: Vec<usize>,
 }
 
 impl Mappable {
+    /// Ends bytes that have neither a [`Physical`] nor a mapping any more. While they are mapped, no
+    /// other memory gets their number.
+    fn end_if_unused(&mut self, number: usize) {
+        let is_unused = |(bytes, is_held): &mut (Arc<Bytes>, bool)| !*is_held && Arc::strong_count(bytes) == 1;
+        if self.all.get_mut(number).and_then(|place| place.take_if(is_unused)).is_some() {
+            self.unused.push(number);
+        }
+    }
+
     /// Which bytes have been written.
     pub fn written(&self, number: usize) -> Option<&Written> {
-        self.all.get(number)?.as_ref().map(|bytes| &bytes.written)
+        self.all.get(number)?.as_ref().map(|(bytes, _)| &bytes.written)
     }
 }
 
@@ -103,20 +112,17 @@ impl Memory {
         let Mappable { all, unused } = &mut self.mappable;
         let number = unused.pop().unwrap_or(all.len());
         all.resize(all.len().max(number + 1), None);
-        all[number] = Some(Arc::new(Bytes { number, words, written: Written::new(bytes) }));
+        all[number] = Some((Arc::new(Bytes { number, words, written: Written::new(bytes) }), true));
         Ok(Physical { number, bytes })
     }
 
-    /// Ends memory that is mapped nowhere. If it is, its bytes stay.
+    /// Ends memory. What is mapped stays until it is unmapped.
     pub fn destroy(&mut self, Physical { number, bytes }: Physical) {
         self.used -= bytes;
-        let Mappable { all, unused } = &mut self.mappable;
-        // While it is mapped, no other memory gets its number.
-        if let Some(place) = all.get_mut(number)
-            && place.take_if(|bytes| Arc::strong_count(bytes) == 1).is_some()
-        {
-            unused.push(number);
+        if let Some(Some((_, is_held))) = self.mappable.all.get_mut(number) {
+            *is_held = false;
         }
+        self.mappable.end_if_unused(number);
     }
 
     /// Maps so many bytes of memory without access, from an offset in it on, at addresses that were
@@ -129,14 +135,14 @@ impl Memory {
         };
         let fits = [offset, bytes].iter().all(|it| it.is_multiple_of(PAGE))
             && offset.checked_add(bytes).is_some_and(|end| end <= of.bytes);
-        let of = self.mappable.all.get(of.number).cloned().flatten().filter(|_| fits);
-        let (Some(end), Some(of)) = (end.filter(|&end| !is_taken(end)), of) else {
+        let of = self.mappable.all.get(of.number).and_then(Option::as_ref).filter(|_| fits);
+        let (Some(end), Some((of, _))) = (end.filter(|&end| !is_taken(end)), of) else {
             return Err(MemoryError::NotAllocated { address, bytes });
         };
         // What was mapped there before.
         self.addresses.forget(address..end);
         let span = AllocationSpan { address, bytes };
-        let mapped = Some(View { of, first: (offset / 4) as usize, words: (bytes / 4) as usize });
+        let mapped = Some(View { of: of.clone(), first: (offset / 4) as usize, words: (bytes / 4) as usize });
         let (written, kept) = (Written::default(), Kept::default());
         self.add(Allocation { span, words: None, mapped, read_only: false, written, kept });
         Ok(())
@@ -161,7 +167,11 @@ impl Memory {
     pub fn unmap(&mut self, address: u64) -> Result<(), MemoryError> {
         self.mapped(address)?;
         if let Some(index) = self.starting_at(address) {
-            self.addresses.remember(self.allocations.remove(index).span);
+            let Allocation { span, words, mapped, .. } = self.allocations.remove(index);
+            self.addresses.remember(span);
+            let number = mapped.as_ref().map(View::number);
+            drop((words, mapped));
+            number.into_iter().for_each(|number| self.mappable.end_if_unused(number));
         }
         Ok(())
     }
@@ -266,6 +276,8 @@ mod tests {
         let other = memory.create(PART).unwrap();
         map(&mut memory, base, PART, &other, 0);
         assert_ne!(memory.locate(base, false).unwrap().index, memory.locate(base + 2 * PART, false).unwrap().index);
+        memory.unmap(base + 2 * PART).unwrap();
+        assert_eq!(memory.mappable.unused, [0]);
     }
 
     #[test]
