@@ -19,14 +19,15 @@ export async function watched(wrong, patience, options) {
 /// Where one writes: in the editor that npm makes (`editor`), or in a plain text area (`text`).
 export const area = (page, editor) => page.locator(editor === "text" ? "#text" : ".cm-content");
 
-/// Waits until the editor is there. npm makes it, at first.
+/// Waits until the page's script has joined its controls, and the editor is there. npm makes it, at first.
 export async function ready(page, editor) {
-  if (editor === "text") return page.waitForSelector("#text", { state: "attached" });
+  await page.locator("#work[data-ready]").waitFor({ state: "attached" });
+  if (editor === "text") return;
   for (let tries = 0; (await page.locator(".editor").count()) === 0; tries += 1) {
     if (tries > 240) throw new Error("there is no editor");
     await page.waitForTimeout(500);
     await page.reload();
-    await page.waitForLoadState("networkidle");
+    await page.locator("#work[data-ready]").waitFor({ state: "attached" });
   }
 }
 

@@ -93,3 +93,5 @@ if (questions) {
   const lines = editor.text.split("\n");
   editor.begin(1 + Math.max(0, lines.findIndex((line) => !line.startsWith("//!") && line !== "")));
 }
+// All controls work from here on.
+form.dataset.ready = "";
