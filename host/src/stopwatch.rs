@@ -19,7 +19,7 @@ pub(crate) struct Stopwatch {
 /// The buffer for flushing the level-2 cache.
 struct Flush {
     /// Twice as large as the cache: filling it leaves nothing else there, except for what has
-    /// priority.
+    /// priority. Empty where times are predicted, of launches with cold caches.
     buffer: Buffer<u8>,
     /// How long a fill takes, in milliseconds.
     time_ms: f64,
@@ -48,11 +48,11 @@ impl Stopwatch {
     }
 
     /// Times the device's own copy of this many bytes, as a reference. `None` if there is no room
-    /// for it beside the lab's data, or it takes no time: on a driver that predicts those of
-    /// kernels alone.
+    /// for it beside the lab's data, or if it has no time: a driver predicts those of kernels alone.
     pub fn copy(&mut self, bytes: u64) -> Result<Option<DeviceCopy>> {
         let device = self.device.clone();
-        if bytes == 0 || device.available()? < bytes.saturating_mul(2) {
+        let is_predicted = device.properties().has_predicted_times();
+        if bytes == 0 || is_predicted || device.available()? < bytes.saturating_mul(2) {
             return Ok(None);
         }
         let from: Buffer<u8> = device.buffer(bytes as usize)?;
@@ -130,7 +130,8 @@ impl Timed for ByHost<'_> {
 
 impl Flush {
     fn new(device: &Device) -> Result<Self> {
-        let l2 = device.properties().l2_bytes.unwrap_or(0);
+        let properties = device.properties();
+        let l2 = if properties.has_predicted_times() { 0 } else { properties.l2_bytes.unwrap_or(0) };
         let mut flush = Self { buffer: device.buffer((l2 * 2) as usize)?, time_ms: 0.0 };
         // During the first one the clocks may be low.
         for _ in 0..2 {

@@ -380,8 +380,8 @@ fn files() -> &'static Path {
     folder()
 }
 
-/// The memory of a GPU that can run the labs with little data, and few of the course: 11 MiB.
-const LITTLE: &str = "11534336";
+/// The memory of a GPU that can run the labs with little data, and few of the course: 3 MiB.
+const LITTLE: &str = "3145728";
 
 /// Runs a row; returns what is wrong. `...` at the end of `errors` stands for the rest of a line.
 fn problem(arguments: &str, code: i32, errors: &str) -> Option<String> {
@@ -389,10 +389,7 @@ fn problem(arguments: &str, code: i32, errors: &str) -> Option<String> {
     command.current_dir(files()).env("COALESCE_MEMORY", (512 << 20).to_string());
     let first = arguments.split(' ').next().unwrap_or_default();
     if first == "course" || LABS.iter().any(|lab| lab.name == first) {
-        // A GPU whose level-2 cache is small: 8 MiB flush it, and what is left has room for little
-        // data.
-        // Bulk copies and priorities in the level-2 cache are newer.
-        // A launch is timed after twice the bytes of L2 are written: 120 MiB on a Hopper GPU.
+        // Bulk copies and priorities in the level-2 cache are newer than Turing.
         match first {
             "order" | "pipeline" => command.env("COALESCE_DEVICE", "hopper"),
             _ => command.envs([("COALESCE_DEVICE", "turing"), ("COALESCE_MEMORY", LITTLE)]),

@@ -123,8 +123,7 @@ fn commands_in_the_documents_also_run_on_a_gpu() {
             };
             ran += 1;
             let mut run = crate::gpu::on_gpu(arguments, "");
-            // Of a GPU with a small level-2 cache, whose flush fits.
-            run.current_dir(&folder).env("COALESCE_MEMORY", (32 << 20).to_string()).env("COALESCE_DEVICE", "turing");
+            run.current_dir(&folder).env("COALESCE_MEMORY", (24 << 20).to_string()).env("COALESCE_DEVICE", "turing");
             let output = run.output().expect("the program runs");
             // It has too little memory for the sizes of a real one, as its driver says.
             let said = String::from_utf8_lossy(&output.stderr);

@@ -20,6 +20,10 @@ use crate::timing::{Ran, Recording, Timed, Tracer};
 /// Instructions of each warp in a round.
 const INSTRUCTIONS: u64 = 4;
 
+/// Warp instructions of a round from which on the host's threads share it: waking them for less
+/// costs more than it saves.
+const SHARED: u64 = 1024;
+
 /// How a launch runs on a model.
 #[derive(Clone, Copy)]
 pub(crate) struct Placement {
@@ -76,9 +80,11 @@ pub(crate) fn run(
             break;
         }
         let one = |resident: &mut Resident| resident.round();
-        let outcome: Vec<Result<u64, Stop>> = match launched.code.ordered || workers == 1 {
+        let alone = launched.code.ordered || workers == 1 || turns * turn < SHARED;
+        let part = running.len().div_ceil(2 * workers);
+        let outcome: Vec<Result<u64, Stop>> = match alone {
             true => running.iter_mut().map(one).collect(),
-            false => running.par_iter_mut().map(one).collect(),
+            false => running.par_iter_mut().with_min_len(part).map(one).collect(),
         };
         chip.serve(
             residents
