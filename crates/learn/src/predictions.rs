@@ -6,8 +6,8 @@ use exercise::Exercise;
 
 /// The predictions in a text: a number for each question, or none yet.
 pub fn read_predictions(text: &str, exercise: &Exercise) -> Result<HashMap<String, Option<f64>>, String> {
-    let table: toml::Table = text.parse().map_err(|error: toml::de::Error| error.to_string().trim_end().to_owned())?;
     let names: Vec<&str> = exercise.goals.question.iter().map(|question| question.name.as_str()).collect();
+    let table: toml::Table = text.parse().map_err(|error| misread(text, &names, &error))?;
     if let Some(name) = table.keys().find(|name| !names.contains(&name.as_str())) {
         return Err(format!("there is no question '{name}'; the questions are {}", names.join(", ")));
     }
@@ -26,4 +26,19 @@ pub fn read_predictions(text: &str, exercise: &Exercise) -> Result<HashMap<Strin
         None => Err(format!("the line `{name} = ...` is missing")),
     };
     names.into_iter().map(|name| Ok((name.to_owned(), prediction(name)?))).collect()
+}
+
+/// Why a text is no TOML, by its line: mostly there is no number behind a question's name.
+fn misread(text: &str, names: &[&str], error: &toml::de::Error) -> String {
+    let before = error.span().map_or(0, |span| span.start.min(text.len()));
+    let number = text.as_bytes()[..before].iter().filter(|&&byte| byte == b'\n').count();
+    let line = text.lines().nth(number).unwrap_or_default();
+    match line.split_once('=').map(|(name, value)| (name.trim(), value.trim())) {
+        Some((name, "")) if names.contains(&name) => format!("line {}: write a number behind `{name} =`", number + 1),
+        Some((name, value)) if names.contains(&name) && value.parse::<f64>().is_err() => {
+            let value: String = value.chars().take(40).collect();
+            format!("line {}: {name} = {value}: write a number in place of \"?\"", number + 1)
+        }
+        _ => format!("line {}: {}", number + 1, error.message().lines().next().unwrap_or_default()),
+    }
 }
