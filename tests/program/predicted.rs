@@ -407,3 +407,17 @@ mod beside_a_gpu {
         assert!(printed(&format!("{RUN} --predict --why")).contains("What would help:"));
     }
 }
+
+/// `matmul_registers` asks for two blocks a multiprocessor (`.minnctapersm`), which leave a thread 128 registers.
+#[test]
+fn a_kernel_that_asks_for_blocks_has_the_registers_that_they_leave() {
+    let matmul =
+        |flags: &str| output(&format!("matmul --registers --device sim:hopper --why {flags}")).replace('\n', " ");
+    let bounded = matmul("");
+    assert!(
+        bounded.contains("2 blocks are resident on a multiprocessor, 16 of 64 warps, at 128 registers"),
+        "{bounded}"
+    );
+    let given = matmul("--thread-registers 130");
+    assert!(given.contains("1 block is resident on a multiprocessor, 8 of 64 warps, at 130 registers"), "{given}");
+}

@@ -37,6 +37,10 @@ pub fn explain(kernel: &str, prediction: &Prediction, hottest: Option<&Hottest>)
     let waits = prediction.waits.iter().filter(|(_, part)| *part >= 0.01).take(4);
     let waits = waits.map(|(why, part)| format!("{} {}", why.name(), percent(*part)));
     let (warps, most) = prediction.warps;
+    let resident = match prediction.resident {
+        1 => "1 block is".to_owned(),
+        blocks => format!("{blocks} blocks are"),
+    };
     let place = match hottest {
         Some(Hottest { place, part }) => format!("The longest waits, {} of all, are at {place}.", percent(*part)),
         None => "No line waits longer than another.".to_owned(),
@@ -46,8 +50,8 @@ pub fn explain(kernel: &str, prediction: &Prediction, hottest: Option<&Hottest>)
         format!("Used, in percent of the time: {}.", list(uses.collect())),
         format!("Warps wait for: {}.", list(waits.collect())),
         format!(
-            "{place} {} blocks are resident on a multiprocessor, {warps} of {most} warps, at {} registers a thread.",
-            prediction.resident, prediction.registers
+            "{place} {resident} resident on a multiprocessor, {warps} of {most} warps, at {} registers a thread.",
+            prediction.registers
         ),
         format!("What would help: {}.", advice(prediction)),
     ]

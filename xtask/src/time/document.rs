@@ -40,8 +40,6 @@ Registers are estimated from the PTX; `--thread-registers` takes a compiler's nu
   (`mandelbrot`) or the others wait at barriers.
 - A share of L2 has no burst: with few blocks, tiles of 8 KiB are predicted to take up to 27 %
   longer than they do (`pipeline`).
-- `matmul`: registers is predicted to take 28 % longer than it does: 130 registers a thread are
-  estimated, with which one block is resident; on an H200, two are.
 - What `ptxas` spills is not in the PTX: `spill`: bounded-64 takes four times as long as predicted.
 - Slices of L2 are not modelled: addresses all over L2 (`cache`: cg-table) take twice as long as
   predicted.

@@ -34,7 +34,7 @@ impl Program {
         let cluster = check(launch, &kernel.info)?;
         let code = kernel.code.as_ref().map_err(|error| LaunchError::Unsupported(error.clone()))?;
         let (offsets, bytes) = &kernel.parameters;
-        let estimate = |timing: &Timing| self.estimated(kernel, code, timing);
+        let estimate = |model: &Model, timing: &Timing| self.estimated(kernel, code, model, timing);
         let place = |launch: &Launch| placement(launch, &kernel.info, cluster, estimate);
         let placement = place(launch)?;
         local_memory(launch, code.local_bytes(), placement.as_ref())?;
@@ -74,19 +74,20 @@ impl Program {
     pub fn registers(&self, kernel: &str, model: &Model) -> Result<Option<u32>, LaunchError> {
         let kernel = self.named(kernel)?;
         let code = kernel.code.as_ref().map_err(|error| LaunchError::Unsupported(error.clone()))?;
+        Ok(model.timing().map(|timing| self.estimated(kernel, code, model, timing)))
+    }
+
+    /// The estimate, which is made once, within the bounds.
+    fn estimated(&self, kernel: &Kernel, code: &Code, model: &Model, timing: &Timing) -> u32 {
         let info = &kernel.info;
         let threads = info.required_threads.or(info.max_threads).map_or(1, |threads| count(&threads));
         let resident = threads.next_multiple_of(32).saturating_mul(info.min_blocks.unwrap_or(1).into()).max(1);
         let of_bounds = (u64::from(model.limits.registers) / resident / 8 * 8).max(FEWEST_BY_BOUNDS);
         let most = info.max_registers.unwrap_or(u32::MAX).min(model.limits.registers_per_thread);
         let most = u64::from(most).min(of_bounds) as u32;
-        Ok(model.timing().map(|timing| self.estimated(kernel, code, timing).min(most)))
-    }
-
-    /// The estimate alone, which is made once.
-    fn estimated(&self, kernel: &Kernel, code: &Code, timing: &Timing) -> u32 {
         let old = timing.issue.short_pointers;
-        *kernel.registers[usize::from(old)].get_or_init(|| estimate_registers(code, &self.module, old))
+        let free = kernel.registers[usize::from(old)].get_or_init(|| estimate_registers(code, &self.module, old));
+        most.min(*free)
     }
 
     /// Calls `run` with a launch without a model that has not begun.

@@ -186,7 +186,7 @@ pub(super) fn placement(
     launch: &Launch,
     info: &KernelInfo,
     cluster: Option<[u32; 3]>,
-    estimate: impl Fn(&Timing) -> u32,
+    estimate: impl Fn(&Model, &Timing) -> u32,
 ) -> Result<Option<Placement>, InvalidLaunch> {
     let Some(model) = launch.model else { return Ok(None) };
     let kernel = || launch.kernel.to_string();
@@ -215,8 +215,8 @@ pub(super) fn placement(
         let limiter = occupancy.limiters().next().map_or("its limits", Limiter::name);
         return Err(InvalidLaunch::DoesNotFit { kernel: kernel(), model: model.name, limiter });
     }
-    let timed = launch.predicts.and_then(Model::timing).map(|timing| {
-        let registers = registers.unwrap_or_else(|| estimate(timing)).min(model.limits.registers_per_thread);
+    let timed = launch.predicts.and_then(|model| Some((model, model.timing()?))).map(|(of, timing)| {
+        let registers = registers.unwrap_or_else(|| estimate(of, timing)).min(model.limits.registers_per_thread);
         let needs = BlockNeeds { registers: Some(registers), ..needs };
         let resident = model.occupancy(&needs, launch.carveout).blocks().clamp(1, occupancy.blocks());
         Timed { timing, registers, resident }
