@@ -48,11 +48,11 @@ impl Stopwatch {
     }
 
     /// Times the device's own copy of this many bytes, as a reference. `None` if there is no room
-    /// for it beside the lab's data, or if it has no time: a driver predicts those of kernels alone.
+    /// for it beside the lab's data, or it takes no time: on a driver that predicts those of
+    /// kernels alone.
     pub fn copy(&mut self, bytes: u64) -> Result<Option<DeviceCopy>> {
         let device = self.device.clone();
-        let is_predicted = device.properties().has_predicted_times();
-        if bytes == 0 || is_predicted || device.available()? < bytes.saturating_mul(2) {
+        if bytes == 0 || device.available()? < bytes.saturating_mul(2) {
             return Ok(None);
         }
         let from: Buffer<u8> = device.buffer(bytes as usize)?;
