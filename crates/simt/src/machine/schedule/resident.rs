@@ -20,9 +20,9 @@ use crate::timing::{Ran, Recording, Timed, Tracer};
 /// Instructions of each warp in a round.
 const INSTRUCTIONS: u64 = 4;
 
-/// Warp instructions of a round from which on the host's threads share it: waking them for less
+/// The fewest warp instructions of a round that the host's threads share: waking them for fewer
 /// costs more than it saves.
-const SHARED: u64 = 1024;
+const FEWEST_TO_SHARE: u64 = 1024;
 
 /// How a launch runs on a model.
 #[derive(Clone, Copy)]
@@ -80,7 +80,7 @@ pub(crate) fn run(
             break;
         }
         let one = |resident: &mut Resident| resident.round();
-        let alone = launched.code.ordered || workers == 1 || turns * turn < SHARED;
+        let alone = launched.code.ordered || workers == 1 || turns * turn < FEWEST_TO_SHARE;
         let part = running.len().div_ceil(2 * workers);
         let outcome: Vec<Result<u64, Stop>> = match alone {
             true => running.iter_mut().map(one).collect(),
