@@ -12,7 +12,8 @@ use crate::program::{BasicBlocks, Code};
 /// A register of the scoreboard.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Register {
-    /// Words of a thread's registers.
+    /// Words of a thread's registers: none for what all threads of a block share, which `ptxas`
+    /// computes where it is needed, such as the addresses of unrolled loads.
     pub words: u32,
     /// Whether its values are read in the basic block that makes them, and nowhere else.
     pub local: bool,
@@ -30,7 +31,7 @@ pub(super) fn registers(
 ) -> Vec<Register> {
     let words = sizes(code, function, first, old);
     let mut homes: Vec<Option<usize>> = vec![None; words.len()];
-    let new = |(words, uniform)| Register { words, local: true, uniform };
+    let new = |(words, uniform)| Register { words: if uniform { 0 } else { words }, local: true, uniform };
     let mut all: Vec<Register> = words.into_iter().zip(uniform(code, function, first)).map(new).collect();
     for block in 0..blocks.count() {
         for place in blocks.positions(block).map(|position| first + position) {
