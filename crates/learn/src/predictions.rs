@@ -28,13 +28,13 @@ pub fn read_predictions(text: &str, exercise: &Exercise) -> Result<HashMap<Strin
     names.into_iter().map(|name| Ok((name.to_owned(), prediction(name)?))).collect()
 }
 
-/// Why a text is no TOML, by its line: mostly there is no number behind a question's name.
+/// Why a text is not TOML, and at which line: mostly a question has no number.
 fn misread(text: &str, names: &[&str], error: &toml::de::Error) -> String {
     let before = error.span().map_or(0, |span| span.start.min(text.len()));
     let number = text.as_bytes()[..before].iter().filter(|&&byte| byte == b'\n').count();
     let line = text.lines().nth(number).unwrap_or_default();
     match line.split_once('=').map(|(name, value)| (name.trim(), value.trim())) {
-        Some((name, "")) if names.contains(&name) => format!("line {}: write a number behind `{name} =`", number + 1),
+        Some((name, "")) if names.contains(&name) => format!("line {}: write a number after `{name} =`", number + 1),
         Some((name, value)) if names.contains(&name) && value.parse::<f64>().is_err() => {
             let value: String = value.chars().take(40).collect();
             format!("line {}: {name} = {value}: write a number in place of \"?\"", number + 1)

@@ -59,8 +59,8 @@ fn wait_until(mut done: impl FnMut(&HashMap<usize, Queue>) -> bool) {
     }
 }
 
-/// Queues a host function on a stream. It runs after the functions that the stream was given before,
-/// and after those before these places of other streams.
+/// Queues a host function on a stream. It runs after the stream's earlier functions, and after the
+/// functions of other streams up to the places in `after`.
 pub fn call(stream: usize, after: Vec<Behind>, function: impl FnOnce() + Send + 'static) -> Done {
     let mut all = queues();
     let queue = all.entry(stream).or_default();

@@ -88,7 +88,7 @@ pub(crate) enum Meets {
     Joins,
     /// It waits for the current phase; for the one before, if that is `complete`.
     Waits { complete: bool },
-    /// It has waited, and goes on though the phase is not complete.
+    /// Its wait or test ended before the phase was complete, and the warp continues.
     GivesUp,
 }
 

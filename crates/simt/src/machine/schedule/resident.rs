@@ -20,8 +20,8 @@ use crate::timing::{Ran, Recording, Timed, Tracer};
 /// Instructions of each warp in a round.
 const INSTRUCTIONS: u64 = 4;
 
-/// The fewest warp instructions of a round that the host's threads share: waking them for fewer
-/// costs more than it saves.
+/// The fewest warp instructions in a round that are worth spreading over the host's threads: for
+/// fewer, waking the threads costs more than it saves.
 const FEWEST_TO_SHARE: u64 = 1024;
 
 /// How a launch runs on a model.
