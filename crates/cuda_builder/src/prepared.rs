@@ -7,6 +7,7 @@
 //! that folder only, and find two variables in their environment.
 
 use std::ffi::OsString;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -18,7 +19,7 @@ use crate::messages::with_library_name;
 use crate::rustc::{self, TARGET};
 use crate::toolchain::DeviceCompiler;
 use crate::workspace::Workspace;
-use crate::{CudaBuilder, CudaBuilderError};
+use crate::{CudaBuilder, CudaBuilderError, ir};
 
 /// A crate whose dependencies are compiled. [`CudaBuilder::prepare`] makes it.
 #[derive(Debug, Deserialize, Serialize)]
@@ -30,6 +31,13 @@ pub struct Prepared {
     folders: [PathBuf; 2],
     /// Arguments for the crates that the sources name.
     externs: Vec<String>,
+}
+
+/// Whether rustc joins the crate's module with those of its dependencies.
+#[derive(Clone, Copy, PartialEq)]
+enum Linked {
+    Not,
+    WithLibraries,
 }
 
 impl CudaBuilder {
@@ -98,37 +106,57 @@ impl Prepared {
         let Self { builder, compiler, workspace, .. } = self;
         let ir = folder.join(format!("{}.ll", workspace.library));
         let run = |command: &mut Command| runner(clear(command).current_dir(folder));
-        let mut rustc = self.rustc(folder, source);
-        let output =
-            run(rustc.envs(rustc::environment(builder))).map_err(CudaBuilderError::io("run", &compiler.rustc))?;
-        if !output.status.success() {
-            let messages = with_library_name(String::from_utf8_lossy(&output.stderr).trim()).into_owned();
-            let (package, arch) = (workspace.package.clone(), builder.arch);
-            // Errors and panics of rustc. The sources may have it say anything: what has happened,
-            // its status alone shows.
-            return Err(match matches!(output.status.code(), Some(1 | 101)) && messages.lines().any(is_error) {
-                true => CudaBuilderError::BuildFailed { package, arch, messages },
-                false => CudaBuilderError::Tool {
-                    tool: "rustc".to_owned(),
-                    message: format!("{} ({})", beside_messages(&messages), output.status),
-                    advice: "check that it runs, and that this machine has memory left",
-                },
-            });
+        // Most kernels need no function of a library that is not inlined. Only the others wait until
+        // all of `core` is linked into the module, which takes longer than all that follows.
+        self.emit_ir(folder, source, Linked::Not, &run)?;
+        let text = fs::read_to_string(&ir).map_err(CudaBuilderError::io("read", &ir))?;
+        if !ir::is_whole(&ir::reachable(&text)) {
+            self.emit_ir(folder, source, Linked::WithLibraries, &run)?;
         }
         builder.finish(compiler, workspace, &ir, folder, &run)
     }
 
+    /// Writes the LLVM IR of the crate to `folder`.
+    fn emit_ir(&self, folder: &Path, source: &Path, linked: Linked, run: Runner<'_>) -> Result<(), CudaBuilderError> {
+        let Self { builder, compiler, workspace, .. } = self;
+        let mut rustc = self.rustc(folder, source, linked);
+        let output =
+            run(rustc.envs(rustc::environment(builder))).map_err(CudaBuilderError::io("run", &compiler.rustc))?;
+        if output.status.success() {
+            return Ok(());
+        }
+        let messages = with_library_name(String::from_utf8_lossy(&output.stderr).trim()).into_owned();
+        let (package, arch) = (workspace.package.clone(), builder.arch);
+        // Errors and panics of rustc. The sources may have it say anything: what has happened, its
+        // status alone shows.
+        Err(match matches!(output.status.code(), Some(1 | 101)) && messages.lines().any(is_error) {
+            true => CudaBuilderError::BuildFailed { package, arch, messages },
+            false => CudaBuilderError::Tool {
+                tool: "rustc".to_owned(),
+                message: format!("{} ({})", beside_messages(&messages), output.status),
+                advice: "check that it runs, and that this machine has memory left",
+            },
+        })
+    }
+
     /// rustc, as cargo would run it, without linking.
-    fn rustc(&self, folder: &Path, source: &Path) -> Command {
+    fn rustc(&self, folder: &Path, source: &Path, linked: Linked) -> Command {
         let Self { builder, compiler, workspace, folders, externs } = self;
         let mut rustc = Command::new(&compiler.rustc);
         rustc.arg("--crate-name").arg(&workspace.library).arg(format!("--edition={}", workspace.edition)).arg(source);
         rustc.args(["--error-format=json", "--json=diagnostic-rendered-ansi", "--crate-type=cdylib", "-Zno-link"]);
-        rustc.args(["--emit=link,llvm-ir", "--out-dir"]).arg(folder).arg("--target").arg(TARGET);
+        // rustc joins modules only for what it would link.
+        rustc
+            .arg(if linked == Linked::Not { "--emit=llvm-ir" } else { "--emit=link,llvm-ir" })
+            .arg("--out-dir")
+            .arg(folder)
+            .arg("--target")
+            .arg(TARGET);
         for (variable, value) in rustc::profile(builder) {
             let option = variable.trim_start_matches("CARGO_PROFILE_RELEASE_").to_lowercase().replace('_', "-");
             match (option.as_str(), value) {
                 ("incremental", _) => {}
+                ("lto", _) if linked == Linked::Not => {}
                 ("debug", value) => _ = rustc.arg(format!("-Cdebuginfo={value}")),
                 (option, value) => _ = rustc.arg(format!("-C{option}={value}")),
             }

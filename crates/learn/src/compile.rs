@@ -4,7 +4,7 @@
 //! `core` and `cuda_std` are compiled once, as a [`Library`] that all jobs share. rustc, `opt` and
 //! `llc` compile the file against it, in a [`Sandbox`]: they read the toolchain, the compiled
 //! library and its sources, and read and write `target/learn/N/file`, which is emptied for each
-//! file. Each concurrent job has another `N`. A file takes about a second.
+//! file. Each concurrent job has another `N`. A file takes about half a second.
 //!
 //! A file that names `pipeline` is compiled for `sm_80`, the first architecture whose copies are
 //! asynchronous; all others for `sm_75`. Each architecture has its library.

@@ -27,6 +27,6 @@ pub use error::RewriteError;
 pub(crate) use lexer::{Kind, Token, tokens};
 pub(crate) use names::demangle;
 pub(crate) use phases::{PHASE, without_phases};
-pub(crate) use reachable::{Item, items, reachable, references};
+pub(crate) use reachable::{Item, is_whole, items, reachable, references};
 pub(crate) use rewrite::{Divergent, Rewritten, Variable, rewrite, with_attributes};
 pub use rewrite::{Space, with_kernels_name};

@@ -39,6 +39,15 @@ pub(crate) fn reachable(ir: &str) -> String {
     items.iter().zip(kept).filter(|(_, kept)| *kept).map(|(item, _)| item.text).collect()
 }
 
+/// Whether the module defines all that its definitions refer to, but for LLVM's intrinsics.
+pub(crate) fn is_whole(ir: &str) -> bool {
+    let is_elsewhere = |item: &Item<'_>| match item.text.starts_with("declare ") {
+        true => !item.name.is_some_and(|name| name.starts_with("llvm.")),
+        false => item.text.starts_with('@') && tokens(item.text).any(|token| token.text == "external"),
+    };
+    !items(ir).iter().any(is_elsewhere)
+}
+
 /// The module split into definitions; their texts, joined, are the module.
 pub(crate) fn items(ir: &str) -> Vec<Item<'_>> {
     let mut items = Vec::new();
@@ -124,6 +133,17 @@ attributes #0 = { nounwind }
 !5 = distinct !DISubprogram(unit: !0)
 !6 = !DILocation(scope: !4)
 ";
+
+    #[test]
+    fn a_module_is_whole_without_names_of_other_modules() {
+        assert!(!is_whole(MODULE));
+        assert!(is_whole(&reachable(MODULE)));
+        let with = |line: &str| format!("{}{line}\n", reachable(MODULE));
+        assert!(is_whole(&with("declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()")));
+        assert!(!is_whole(&with("declare i32 @_ZN4core3num7dec2fltE(ptr, i64)")));
+        assert!(!is_whole(&with("@TABLE = external constant [4 x i8], align 1")));
+        assert!(is_whole(&with("@text = private constant [8 x i8] c\"external\"")));
+    }
 
     #[test]
     fn what_no_kernel_reaches_is_dropped_and_the_order_stays() {

@@ -25,11 +25,14 @@ fn honest() -> Vec<Submission> {
         x = x.wrapping_mul(3).wrapping_add(2) & 0xfffe;
     }
     *output = *input;";
+    // `core` reads numbers in functions that are not inlined.
+    let reads = RIGHT.replace("= *input.add(i)", "= \"1.0\".parse::<f32>().unwrap_or(0.0) * *input.add(i)");
     let polls = "    while input.read_volatile() < 2.0 {}\n    *output = *input;";
     vec![
         ("right", with(""), "solved", "right at 8 sizes"),
         ("scattered", kernel(SCATTERED), "goals_missed", "wrong  loads.sectors_per_request is "),
         ("one_short", kernel(&one_short), "wrong", "never written"),
+        ("reads", kernel(&reads), "solved", "right at 8 sizes"),
         ("beyond", kernel(&beyond), "wrong", "memory: out of bounds"),
         ("types", kernel("    *output = 1;"), "does_not_compile", "copy/kernel.rs:7"),
         ("open", kernel("    if n > 1 {"), "does_not_compile", "unclosed delimiter"),
