@@ -1,21 +1,21 @@
-//! A matrix times its transpose, in one thread.
+//! A matrix times its transpose, a thread for each element.
 
 use cuda_std::prelude::*;
 
 /// C = A Aᵀ.
 ///
 /// # Safety
-/// `a` holds `rows` rows of `columns` elements, `c` has room for `rows` rows of `rows`; one thread.
+/// `a` holds `rows` rows of `columns` elements, `c` has room for `rows` rows of `rows`.
 #[kernel]
 pub unsafe fn reference(a: *const f32, c: *mut f32, rows: u32, columns: u32) {
     let (rows, columns) = (rows as usize, columns as usize);
-    for row in 0..rows {
-        for column in 0..rows {
-            let mut sum = 0.0;
-            for i in 0..columns {
-                sum = f32::mul_add(*a.add(row * columns + i), *a.add(column * columns + i), sum);
-            }
-            *c.add(row * rows + column) = sum;
+    let threads = (thread::grid_dim_x() * thread::block_dim_x()) as usize;
+    for element in (thread::index_1d() as usize..rows * rows).step_by(threads) {
+        let (row, column) = (element / rows, element % rows);
+        let mut sum = 0.0;
+        for i in 0..columns {
+            sum = f32::mul_add(*a.add(row * columns + i), *a.add(column * columns + i), sum);
         }
+        *c.add(element) = sum;
     }
 }

@@ -1,4 +1,4 @@
-//! The scatter, in one thread.
+//! The scatter, a thread for each element.
 
 use cuda_std::prelude::*;
 

@@ -1,23 +1,23 @@
-//! The diffusion, in one thread, from plain memory.
+//! The diffusion, a thread for each element, from plain memory.
 
 use cuda_std::prelude::*;
 
 /// The mean of each element and its four neighbours; 0 beyond the edges.
 ///
 /// # Safety
-/// `plate` and `output` hold `rows` x `columns` elements; one thread.
+/// `plate` and `output` hold `rows` x `columns` elements.
 #[kernel]
 pub unsafe fn reference(plate: *const f32, output: *mut f32, rows: u32, columns: u32) {
     let (rows, columns) = (rows as isize, columns as isize);
-    for y in 0..rows {
-        for x in 0..columns {
-            let mut sum = 0.0;
-            for (u, v) in [(x, y), (x - 1, y), (x + 1, y), (x, y - 1), (x, y + 1)] {
-                if 0 <= u && u < columns && 0 <= v && v < rows {
-                    sum += *plate.offset(v * columns + u);
-                }
+    let threads = (thread::grid_dim_x() * thread::block_dim_x()) as usize;
+    for element in (thread::index_1d() as isize..rows * columns).step_by(threads) {
+        let (x, y) = (element % columns, element / columns);
+        let mut sum = 0.0;
+        for (u, v) in [(x, y), (x - 1, y), (x + 1, y), (x, y - 1), (x, y + 1)] {
+            if 0 <= u && u < columns && 0 <= v && v < rows {
+                sum += *plate.offset(v * columns + u);
             }
-            *output.offset(y * columns + x) = sum / 5.0;
         }
+        *output.offset(element) = sum / 5.0;
     }
 }

@@ -1,4 +1,4 @@
-//! Ranks in tiles, in one thread.
+//! Ranks in tiles, a thread for each element.
 
 use cuda_std::prelude::*;
 
