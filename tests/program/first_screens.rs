@@ -279,6 +279,7 @@ fn a_first_screen_makes_its_point_without_scrolling() {
         }
         let parts: Vec<_> = text.split("\n\n").collect();
         assert!(!text.contains("too small"), "{lab} apologises:\n{text}");
+        assert!(!text.contains('└'), "{lab} draws a plot without --plot:\n{text}");
         // Below the table: what overlaps, drawn; how sure several models are.
         let last = if ["transfer", "order"].contains(&lab) { 4 } else { 3 };
         assert_eq!(parts.len(), last + 1, "{lab}: subject, sentences, one table, what else there is:\n{text}");

@@ -103,6 +103,45 @@ fn there_are_enough_kernels_and_launches_of_all_sizes() {
     }
 }
 
+/// The errors in TIME.md are of these predictions: who changes what they come from sees here that the
+/// errors are others now. Launches of at most 50 us are predicted in a second.
+#[test]
+#[ignore = "long: `.ci/run` runs it"]
+fn recorded_predictions_are_those_of_today() {
+    let recorded = fs::read_to_string(Path::new(FOLDER).join("../time.json")).expect("the predictions");
+    let recorded: Value = serde_json::from_str(&recorded).expect("JSON");
+    let recorded = recorded["held_out"]["hopper"].as_array().expect("a row for each launch");
+    let (mut compared, mut differ) = (0, Vec::new());
+    for kernel in kernels() {
+        let launches = kernel["launch"].as_array().expect("a kernel has launches").iter();
+        let time = |launch: &Table| {
+            let name = format!("{} {}", text(&kernel, "name"), text(launch, "size"));
+            let row = recorded.iter().find(|row| row["name"] == *name).unwrap_or_else(|| panic!("no row {name}"));
+            row["time_ms"].as_f64().unwrap_or_else(|| panic!("{name} has no time"))
+        };
+        let timed = launches.filter_map(toml::Value::as_table).map(|launch| (time(launch), launch));
+        let (before, launch) = timed.min_by(|(one, _), (other, _)| one.total_cmp(other)).expect("a launch");
+        if before > 0.05 {
+            continue;
+        }
+        let name = text(&kernel, "name");
+        let command = format!("run {FOLDER}/kernels.sm_90.ptx {name} {}", text(launch, "run"));
+        let run: Value =
+            serde_json::from_str(&output(&format!("{command} --device sim:hopper --predict --format json"))).unwrap();
+        let now = run["predicted"]["time_ms"].as_f64().unwrap_or_else(|| panic!("{name} has no time: {run}"));
+        compared += 1;
+        if (now / before - 1.0).abs() > 1e-9 {
+            differ.push(format!("{name} {}: {before} ms recorded, {now} ms now", text(launch, "size")));
+        }
+    }
+    assert!(compared >= 40, "only {compared} kernels");
+    assert!(
+        differ.is_empty(),
+        "predict anew with `cargo xtask time --run`, and see what it does to the errors in docs/TIME.md:\n{}",
+        differ.join("\n")
+    );
+}
+
 #[test]
 fn the_measured_data_is_that_of_host_run() {
     for ty in ["u8", "u32", "f32", "f64"] {
