@@ -167,24 +167,11 @@ impl Store {
     }
 
     async fn enqueue_once(&self, new: &NewRun<'_>, limits: &Limits, now: Millis) -> Result<i64> {
-        let refused = |why: String| Err(Error::Refused(why));
         let mut change = self.change().await?;
-        if !self.lock_student(&mut change, new.student).await? {
-            return refused("there is no such student any more".to_owned());
-        }
-        let count = "SELECT (SELECT count(*) FROM jobs WHERE student = $1 AND lease IS NULL AND again = 0),
-                (SELECT count(*) FROM jobs WHERE lease IS NULL AND again = 0),
-                (SELECT count(*) FROM runs WHERE student = $1 AND queued > $2)";
-        let counts = sqlx::query(count).bind(new.student).bind(now - DAY).fetch_one(&mut *change).await?;
-        if number(&counts, 0)? >= i64::from(limits.waiting_per_student) {
-            let waiting = wording::several(limits.waiting_per_student as usize, "run");
-            return refused(format!("you have {waiting} waiting: stop one, or wait for it"));
-        }
-        if number(&counts, 1)? >= i64::from(limits.waiting) {
-            return refused("too many runs are waiting: try again in a minute".to_owned());
-        }
-        if number(&counts, 2)? >= i64::from(limits.runs_per_day) {
-            return refused(format!("you have had {} runs within a day, and no more are allowed", limits.runs_per_day));
+        if let Some(why) = self.refusal(&mut change, new, limits, now).await? {
+            // Else the student would be locked for a moment longer, and a worker would pass them over.
+            change.rollback().await?;
+            return Err(Error::Refused(why));
         }
         let digest = secret::hash(new.text);
         let keep = "INSERT INTO texts (digest, text) VALUES ($1, $2) ON CONFLICT (digest) DO NOTHING";
@@ -196,6 +183,34 @@ impl Store {
         add_job(&mut change, run, new.student, false).await?;
         change.commit().await?;
         Ok(run)
+    }
+
+    /// Locks the student. Returns why they may not run anything now, if they may not.
+    async fn refusal(
+        &self,
+        change: &mut Change,
+        new: &NewRun<'_>,
+        limits: &Limits,
+        now: Millis,
+    ) -> Result<Option<String>> {
+        if !self.lock_student(change, new.student).await? {
+            return Ok(Some("there is no such student any more".to_owned()));
+        }
+        let count = "SELECT (SELECT count(*) FROM jobs WHERE student = $1 AND lease IS NULL AND again = 0),
+                (SELECT count(*) FROM jobs WHERE lease IS NULL AND again = 0),
+                (SELECT count(*) FROM runs WHERE student = $1 AND queued > $2)";
+        let counts = sqlx::query(count).bind(new.student).bind(now - DAY).fetch_one(&mut **change).await?;
+        let why = if number(&counts, 0)? >= i64::from(limits.waiting_per_student) {
+            let waiting = wording::several(limits.waiting_per_student as usize, "run");
+            format!("you have {waiting} waiting: stop one, or wait for it")
+        } else if number(&counts, 1)? >= i64::from(limits.waiting) {
+            "too many runs are waiting: try again in a minute".to_owned()
+        } else if number(&counts, 2)? >= i64::from(limits.runs_per_day) {
+            format!("you have had {} runs within a day, and no more are allowed", limits.runs_per_day)
+        } else {
+            return Ok(None);
+        };
+        Ok(Some(why))
     }
 
     /// A run.

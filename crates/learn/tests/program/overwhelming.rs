@@ -114,7 +114,7 @@ fn what_does_not_end_is_ended_and_costs_its_own_mark_only() {
     let mut command = course.command(&["grade", "--jobs", "2", "--seed", "7", "--step-limit", "2000000"]);
     command.args(["--memory-limit", "3072", "--time-limit", SECONDS, "--json"]).arg(&json).arg(course.path("class"));
     // Numbers of jobs that no other test has.
-    let outcome = Outcome::of(command.env("LEARN_JOB", "26"));
+    let outcome = Outcome::of(command.env("LEARN_JOB", "28"));
     let marks: Value =
         serde_json::from_str(&course.read("marks.json")).unwrap_or_else(|_| panic!("{}", outcome.text()));
     for (name, _, wanted, words) in &class {
