@@ -26,10 +26,10 @@ const PEAKS: [[f32; 2]; 16] = [
 /// As for the kernel of the exercise.
 #[kernel]
 pub unsafe fn reference(x: *const f32, y: *mut f32, n: usize, count: usize) {
-    let threads = (thread::grid_dim_x() * thread::block_dim_x()) as usize;
-    for i in (thread::index_1d() as usize..n).step_by(threads) {
+    for i in thread::grid_stride(n) {
+        let i = i.get();
         let mut sum = 0.0;
-        for [place, height] in &PEAKS[..count.min(PEAKS.len())] {
+        for [place, height] in PEAKS.iter().take(count) {
             let distance = 16.0 * (*x.add(i) - *place);
             sum += height / (1.0 + distance * distance);
         }

@@ -9,13 +9,12 @@ use cuda_std::prelude::*;
 #[kernel]
 pub unsafe fn reference(a: *const f32, c: *mut f32, rows: u32, columns: u32) {
     let (rows, columns) = (rows as usize, columns as usize);
-    let threads = (thread::grid_dim_x() * thread::block_dim_x()) as usize;
-    for element in (thread::index_1d() as usize..rows * rows).step_by(threads) {
-        let (row, column) = (element / rows, element % rows);
+    for element in thread::grid_stride(rows * rows) {
+        let (row, column) = (element.get() / rows, element.get() % rows);
         let mut sum = 0.0;
         for i in 0..columns {
             sum = f32::mul_add(*a.add(row * columns + i), *a.add(column * columns + i), sum);
         }
-        *c.add(element) = sum;
+        *c.add(element.get()) = sum;
     }
 }

@@ -9,13 +9,12 @@ use cuda_std::prelude::*;
 #[kernel]
 pub unsafe fn reference(a: *const u32, b: *const u32, distances: *mut u32, m: u32, n: u32, k: u32) {
     let [m, n, k] = [m, n, k].map(|size| size as usize);
-    let threads = (thread::grid_dim_x() * thread::block_dim_x()) as usize;
-    for pair in (thread::index_1d() as usize..m * n).step_by(threads) {
-        let (row, column) = (pair / n, pair % n);
+    for pair in thread::grid_stride(m * n) {
+        let (row, column) = (pair.get() / n, pair.get() % n);
         let mut bits = 0;
         for i in 0..k {
             bits += (*a.add(row * k + i) ^ *b.add(column * k + i)).count_ones();
         }
-        *distances.add(pair) = bits;
+        *distances.add(pair.get()) = bits;
     }
 }

@@ -6,8 +6,8 @@ use cuda_std::prelude::*;
 /// As for the kernel of the exercise.
 #[kernel]
 pub unsafe fn reference(input: *const f32, output: *mut f32, rows: i32, columns: i32) {
-    let threads = (thread::grid_dim_x() * thread::block_dim_x()) as usize;
-    for element in (thread::index_1d() as i32..rows * columns).step_by(threads) {
+    for element in thread::grid_stride((rows * columns) as usize) {
+        let element = element.get() as i32;
         let (row, column) = (element / columns, element % columns);
         let mut sum = 0.0;
         for i in (row - 2).max(0)..(row + 3).min(rows) {

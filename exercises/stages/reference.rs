@@ -1,4 +1,4 @@
-//! Adds up in the same order, in one thread.
+//! Adds up in the same order, a thread for each sum.
 
 use cuda_std::prelude::*;
 

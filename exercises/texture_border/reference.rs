@@ -9,8 +9,8 @@ use cuda_std::prelude::*;
 #[kernel]
 pub unsafe fn reference(plate: *const f32, output: *mut f32, rows: u32, columns: u32) {
     let (rows, columns) = (rows as isize, columns as isize);
-    let threads = (thread::grid_dim_x() * thread::block_dim_x()) as usize;
-    for element in (thread::index_1d() as isize..rows * columns).step_by(threads) {
+    for element in thread::grid_stride((rows * columns) as usize) {
+        let element = element.get() as isize;
         let (x, y) = (element % columns, element / columns);
         let mut sum = 0.0;
         for (u, v) in [(x, y), (x - 1, y), (x + 1, y), (x, y - 1), (x, y + 1)] {

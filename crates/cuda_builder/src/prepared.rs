@@ -33,11 +33,11 @@ pub struct Prepared {
     externs: Vec<String>,
 }
 
-/// Whether rustc joins the crate's module with those of its dependencies.
+/// rustc's link-time optimisation, which joins the crate's module with those of its dependencies.
 #[derive(Clone, Copy, PartialEq)]
-enum Linked {
-    Not,
-    WithLibraries,
+enum Lto {
+    Off,
+    Fat,
 }
 
 impl CudaBuilder {
@@ -107,19 +107,19 @@ impl Prepared {
         let ir = folder.join(format!("{}.ll", workspace.library));
         let run = |command: &mut Command| runner(clear(command).current_dir(folder));
         // Most kernels need no function of a library that is not inlined. Only the others wait until
-        // all of `core` is linked into the module, which takes longer than all that follows.
-        self.emit_ir(folder, source, Linked::Not, &run)?;
+        // all of `core` is joined with the module, which takes longer than all that follows.
+        self.emit_ir(folder, source, Lto::Off, &run)?;
         let text = fs::read_to_string(&ir).map_err(CudaBuilderError::io("read", &ir))?;
         if !ir::is_whole(&ir::reachable(&text)) {
-            self.emit_ir(folder, source, Linked::WithLibraries, &run)?;
+            self.emit_ir(folder, source, Lto::Fat, &run)?;
         }
         builder.finish(compiler, workspace, &ir, folder, &run)
     }
 
     /// Writes the LLVM IR of the crate to `folder`.
-    fn emit_ir(&self, folder: &Path, source: &Path, linked: Linked, run: Runner<'_>) -> Result<(), CudaBuilderError> {
+    fn emit_ir(&self, folder: &Path, source: &Path, lto: Lto, run: Runner<'_>) -> Result<(), CudaBuilderError> {
         let Self { builder, compiler, workspace, .. } = self;
-        let mut rustc = self.rustc(folder, source, linked);
+        let mut rustc = self.rustc(folder, source, lto);
         let output =
             run(rustc.envs(rustc::environment(builder))).map_err(CudaBuilderError::io("run", &compiler.rustc))?;
         if output.status.success() {
@@ -140,14 +140,14 @@ impl Prepared {
     }
 
     /// rustc, as cargo would run it, without linking.
-    fn rustc(&self, folder: &Path, source: &Path, linked: Linked) -> Command {
+    fn rustc(&self, folder: &Path, source: &Path, lto: Lto) -> Command {
         let Self { builder, compiler, workspace, folders, externs } = self;
         let mut rustc = Command::new(&compiler.rustc);
         rustc.arg("--crate-name").arg(&workspace.library).arg(format!("--edition={}", workspace.edition)).arg(source);
         rustc.args(["--error-format=json", "--json=diagnostic-rendered-ansi", "--crate-type=cdylib", "-Zno-link"]);
-        // rustc joins modules only for what it would link.
+        // rustc joins modules only when it would link.
         rustc
-            .arg(if linked == Linked::Not { "--emit=llvm-ir" } else { "--emit=link,llvm-ir" })
+            .arg(if lto == Lto::Off { "--emit=llvm-ir" } else { "--emit=link,llvm-ir" })
             .arg("--out-dir")
             .arg(folder)
             .arg("--target")
@@ -156,7 +156,7 @@ impl Prepared {
             let option = variable.trim_start_matches("CARGO_PROFILE_RELEASE_").to_lowercase().replace('_', "-");
             match (option.as_str(), value) {
                 ("incremental", _) => {}
-                ("lto", _) if linked == Linked::Not => {}
+                ("lto", _) if lto == Lto::Off => {}
                 ("debug", value) => _ = rustc.arg(format!("-Cdebuginfo={value}")),
                 (option, value) => _ = rustc.arg(format!("-C{option}={value}")),
             }
