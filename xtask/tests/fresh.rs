@@ -56,16 +56,17 @@ fn features(arguments: &[&str]) -> BTreeSet<String> {
 #[test]
 fn programs_and_tests_share_the_simulator() {
     let package = |line: &str| line.split(' ').take(2).collect::<Vec<_>>().join(" ");
-    let (tested, with_class) = (features(&[]), features(&["--features", "learn/class"]));
+    let tested = ["", "--workspace", "--workspace --features learn/class"]
+        .map(|with| (with, features(&with.split_whitespace().collect::<Vec<_>>())));
     for (program, shared) in
         [("host", "common"), ("learn", "common"), ("coalesce", "common"), ("xtask", "coalesce-simt")]
     {
         let below: BTreeSet<String> =
             features(&["-p", shared, "-e", "no-dev"]).iter().map(|line| package(line)).collect();
         let built = features(&["-p", program, "-e", "no-dev"]);
-        for (tests, with) in [(&tested, ""), (&with_class, " --features learn/class")] {
+        for (with, tests) in &tested {
             let other: Vec<_> = built.difference(tests).filter(|line| below.contains(&package(line))).collect();
-            assert!(other.is_empty(), "`cargo test{with}` builds these of {program} with other features: {other:?}");
+            assert!(other.is_empty(), "`cargo test {with}` builds these of {program} with other features: {other:?}");
         }
     }
 }

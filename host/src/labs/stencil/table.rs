@@ -13,7 +13,7 @@ use crate::labs::inputs::{DefaultSize, MatrixFlags};
 use crate::labs::variants::{Chosen, VariantSpec, Variants, variant};
 use crate::report::Meaning;
 
-pub(super) const SIDE: DefaultSize = DefaultSize { on_gpu: 8192, on_simulator: 512 };
+pub(super) const SIDE: DefaultSize = DefaultSize { on_gpu: 8192, on_simulator: 256 };
 
 /// The default volume: planes, rows and columns.
 pub(super) struct DefaultVolume {
