@@ -51,8 +51,16 @@ fn every_table_fits_100_columns() {
 #[test]
 fn a_legend_explains_only_terms_that_stand_in_the_output() {
     // Small, since the size does not decide which terms there are.
-    let sizes = [("rows", " --rows 64"), ("m", " --m 64"), ("size", " --size 256")];
-    let size = |lab| sizes.iter().find(|(flag, _)| takes(lab, flag)).map_or("", |(_, small)| small);
+    let sizes = [
+        ("rows", " --rows 64"),
+        ("cols", " --cols 64"),
+        ("m", " --m 64"),
+        ("size", " --size 256"),
+        ("volume", " --volume 8,16,32"),
+        ("lists", " --lists 256"),
+        ("entries", " --entries 4096"),
+    ];
+    let size = |lab| sizes.iter().filter(|(flag, _)| takes(lab, flag)).map(|(_, small)| *small).collect::<String>();
     // Nor do predicted times.
     let labs = host::labs::ALL.iter().map(|lab| format!("{} --no-predict --device sim{}", lab.name, size(lab.name)));
     let models = ["g80", "fermi"].map(|model| format!("transpose --rows 64 --device sim:{model}"));

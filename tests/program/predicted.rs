@@ -87,12 +87,12 @@ fn every_format_says_predicted() {
 
 #[test]
 fn a_prediction_alone_is_of_a_gpus_size_and_says_whose() {
-    let report = json("vector --device sim --predict");
-    let counted = json("vector --device sim");
+    let report = json("vector --copy4 --device sim --predict");
+    let counted = json("vector --copy4 --device sim");
     assert!(report["parameters"]["size"].as_u64() > counted["parameters"]["size"].as_u64());
     let variant = &report["variants"][0];
     assert!(variant["counters"].is_null() && variant["predicted"]["model"] == "hopper", "{variant}");
-    let text = output("vector --device sim --predict");
+    let text = output("vector --copy4 --device sim --predict");
     assert!(text.contains("on the simulator: counts; times are predicted for: H200 (GH100)\n"), "{text}");
 }
 
