@@ -26,7 +26,9 @@ fn small(lab: &labs::Entry) -> String {
     let command = (lab.command)();
     let has = |name: &str| command.get_arguments().any(|argument| argument.get_long() == Some(name));
     let size = if lab.name == "texture" { "--size 32" } else { "--size 300" };
-    let sizes = [size, "--rows 40", "--cols 30", "--m 30", "--n 20", "--k 10", "--blocks 2", "--rounds 2"];
+    let matrices = ["--rows 40", "--cols 30", "--m 30", "--n 20", "--k 10", "--volume 8,16,32"];
+    let others = ["--blocks 2", "--rounds 2", "--lists 512", "--entries 4096"];
+    let sizes = [&[size], matrices.as_slice(), &others].concat();
     let own = sizes.into_iter().filter(|size| has(&size[2..size.find(' ').unwrap_or(2)]));
     own.collect::<Vec<_>>().join(" ")
 }
