@@ -89,7 +89,8 @@ async function controls(path, page, wrong) {
   if ((await drawn()) !== before) wrong.push(`${kept} shows something else`);
 }
 
-/// 32 becomes 33, and the funnel a diagonal; a wrong value is refused in a line; a long run ends when it is cancelled.
+/// 32 becomes 33, and the funnel a diagonal; a wrong value is refused in a line; a long run ends when it is cancelled, also before
+/// the program is there.
 export async function story() {
   const wrong = [];
   const page = await open("banks.html", wrong);
@@ -107,12 +108,18 @@ export async function story() {
   if (!box || box.y + box.height > 900) wrong.push(`the status is off the screen: ${JSON.stringify(box)}`);
   await set(page, "rounds", "8");
   if (await page.locator("[aria-invalid]").count()) wrong.push("a right value is marked");
-  await page.goto(`${address}matmul.html?m=768`);
   const cancel = page.locator("#cancel");
-  await cancel.waitFor({ state: "visible" });
-  await cancel.click();
-  await settled(page);
-  if (!(await status(page)).startsWith("Cancelled")) wrong.push(`not cancelled: ${await status(page)}`);
+  for (const early of [false, true]) {
+    let load = () => {};
+    const clicked = new Promise((done) => (load = done));
+    if (early) await page.route("**/web.wasm", (route) => clicked.then(() => route.continue()));
+    await page.goto(`${address}matmul.html?m=768`);
+    await cancel.waitFor({ state: "visible" });
+    await cancel.click();
+    load();
+    await settled(page);
+    if (!(await status(page)).startsWith("Cancelled")) wrong.push(`not cancelled: ${await status(page)}`);
+  }
   await set(page, "m", "32");
   if (!(await status(page)).includes("warp instructions")) wrong.push(`no run after a cancelled one: ${await status(page)}`);
   await page.context().close();
