@@ -538,7 +538,7 @@ pub fn half_a_head_is_cut(port: u16, others: impl Fn()) {
 }
 
 #[test]
-#[ignore = "long: it waits until the server does no longer"]
+#[ignore = "long: the server waits ten seconds for the rest of the head"]
 fn half_a_head_is_not_waited_for() {
     let course = Course::new(&["copy"]);
     let server = Server::new(&course);
