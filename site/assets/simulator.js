@@ -7,9 +7,8 @@ export class Simulator {
   #memory = 0;
   #waiting = new Map();
   #asked = 0;
-  /// Requests that wait until the program is there, and how often requests were cancelled.
-  #early = 0;
-  #cancelled = 0;
+  /// Requests that wait until the program is there.
+  #early = new Set();
 
   /// `bundle` is the address of the texts that the program needs; none if it needs no kernels of its own.
   constructor(bundle) {
@@ -26,15 +25,14 @@ export class Simulator {
 
   /// Whether a request waits for its reply.
   get busy() {
-    return this.#early + this.#waiting.size > 0;
+    return this.#early.size + this.#waiting.size > 0;
   }
 
   /// The reply to a request; `{ cancelled: true }` if it was cancelled, `{ error }` if the program failed.
   async ask(request) {
-    const cancelled = this.#cancelled;
-    this.#early += 1;
-    const [module, texts] = await Promise.all([this.module, this.texts]).finally(() => (this.#early -= 1));
-    if (cancelled !== this.#cancelled) return { cancelled: true };
+    this.#early.add(request);
+    const [module, texts] = await Promise.all([this.module, this.texts]);
+    if (!this.#early.delete(request)) return { cancelled: true };
     if (request.do === "run" && request.slot === 0 && this.#memory > MOST_MEMORY) this.#end({ cancelled: true });
     const worker = (this.#worker ??= this.#start(module, texts));
     return new Promise((done) => {
@@ -46,7 +44,7 @@ export class Simulator {
 
   /// Ends what runs, or waits.
   cancel() {
-    this.#cancelled += 1;
+    this.#early.clear();
     this.#end({ cancelled: true });
   }
 

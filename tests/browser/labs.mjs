@@ -110,7 +110,7 @@ export async function story() {
   if (await page.locator("[aria-invalid]").count()) wrong.push("a right value is marked");
   const cancel = page.locator("#cancel");
   for (const early of [false, true]) {
-    let load = () => {};
+    let load;
     const clicked = new Promise((done) => (load = done));
     if (early) await page.route("**/web.wasm", (route) => clicked.then(() => route.continue()));
     await page.goto(`${address}matmul.html?m=768`);
